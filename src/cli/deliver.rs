@@ -7,6 +7,7 @@ use crate::config::{Config, Loaded, SinkSettings as Settings, graphs};
 use crate::model::delivery::DeliveryError;
 use crate::model::error::Error;
 use crate::model::human::{ago, count, plural, table};
+use crate::pipeline::cost::{Cost, New, costs};
 use crate::pipeline::graph_gate::allowed;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::Silent;
@@ -51,6 +52,9 @@ enum Verb {
         /// This time, also in and of projects that an agent was told not to trust
         #[arg(long)]
         allow_untrusted: bool,
+        /// Say what would be sent and what it would cost; send nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
     Verify {
@@ -125,9 +129,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             max,
             unverified,
             allow_untrusted,
+            dry_run,
         } => {
             leaves(&loaded.config)?;
             let sinks = chosen(&loaded, sink.as_deref())?;
+            if *dry_run {
+                return would_run(&sinks, *history, &loaded, ctx);
+            }
             let mut cx = ctx.pipeline_context(&loaded, &Silent);
             let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &mut cx)?;
             let options = UploadOptions {
@@ -167,6 +175,27 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         }
         Verb::Dead { verb } => dead(verb, ctx),
     }
+}
+
+/// Reads only: it needs no consent, and nobody is waited for.
+fn would_run(sinks: &[&Settings], history: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
+    let store = ctx.reader()?;
+    let costs = costs(
+        sinks,
+        &store,
+        New::default(),
+        &ctx.pipeline_context(loaded, &Silent),
+    )?;
+    if ctx.out.json {
+        let sinks: Vec<_> = costs.iter().map(Cost::json).collect();
+        let body = json!({"dry_run": true, "sinks": sinks});
+        ctx.out.document("deliver run", body)?;
+        return Ok(Exit::Done);
+    }
+    for line in costs.iter().flat_map(|cost| cost.delivery_lines(history)) {
+        ctx.out.line(line)?;
+    }
+    Ok(Exit::Done)
 }
 
 /// Anything may leave the local store.

@@ -160,6 +160,11 @@ impl Home {
         self.dir.join("logs")
     }
 
+    /// What was counted in sinks' graphs, a small file each.
+    pub fn graphs(&self) -> PathBuf {
+        self.dir.join("graphs")
+    }
+
     /// The user's own pipelines.
     pub fn pipelines(&self) -> PathBuf {
         self.dir.join("pipelines")

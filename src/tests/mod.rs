@@ -3,6 +3,7 @@
 mod activity;
 mod alarms;
 mod arcade;
+mod bills;
 mod cases;
 mod citations;
 mod cli;
@@ -32,6 +33,7 @@ mod git_told;
 mod graph;
 mod graph_search;
 mod graphiti;
+mod graphiti_after;
 mod graphiti_mcp;
 mod graphiti_real;
 mod graphiti_rules;
