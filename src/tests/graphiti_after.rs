@@ -34,6 +34,27 @@ fn ask(scene: &Scene, query: &str) {
     scene.falkor.redis(&["GRAPH.QUERY", "desk__global", query]);
 }
 
+/// What stays after session 0 and 1 of [`what_only_a_forgotten_session_says_goes_with_it_and_what_is_shared_stays`].
+fn only_the_rest_is_told(scene: &Scene) {
+    let all = told(scene);
+    for word in ["zanzibar", "kilimanjaro", "Lynx91", "Puma92"] {
+        assert!(!all.contains(word), "{word}: {all}");
+    }
+    for word in [
+        "serengeti",
+        "okavango",
+        "Fox1 knows Owl2",
+        "Owl2 knows Bear3",
+    ] {
+        assert!(all.contains(word), "{word}: {all}");
+    }
+    let episodes =
+        "MATCH (:Entity)-[f:RELATES_TO {fact: 'Fox1 knows Owl2'}]->() RETURN size(f.episodes)";
+    assert_eq!(scene.number(episodes), 2, "those of the session that stays");
+    let kept = scene.desk.run("sessionmill search --graph Fox1");
+    assert!(kept.stdout.contains("Fox1 knows Owl2"), "{}", kept.shown());
+}
+
 #[test]
 #[ignore = "needs FalkorDB and graphiti-core: make test-graph"]
 fn what_only_a_forgotten_session_says_goes_with_it_and_what_is_shared_stays() {
@@ -95,23 +116,7 @@ fn what_only_a_forgotten_session_says_goes_with_it_and_what_is_shared_stays() {
         "{traces}"
     );
     assert_eq!(traces["emptied"], 1, "{traces}");
-    let all = told(&scene);
-    for word in ["zanzibar", "kilimanjaro", "Lynx91", "Puma92"] {
-        assert!(!all.contains(word), "{word}: {all}");
-    }
-    for word in [
-        "serengeti",
-        "okavango",
-        "Fox1 knows Owl2",
-        "Owl2 knows Bear3",
-    ] {
-        assert!(all.contains(word), "{word}: {all}");
-    }
-    let episodes =
-        "MATCH (:Entity)-[f:RELATES_TO {fact: 'Fox1 knows Owl2'}]->() RETURN size(f.episodes)";
-    assert_eq!(scene.number(episodes), 2, "those of the session that stays");
-    let kept = scene.desk.run("sessionmill search --graph Fox1");
-    assert!(kept.stdout.contains("Fox1 knows Owl2"), "{}", kept.shown());
+    only_the_rest_is_told(&scene);
 }
 
 #[test]
