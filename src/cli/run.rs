@@ -174,6 +174,11 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for alarm in done.alarms(ctx.out.quiet) {
         ctx.out.warn(alarm.line(ctx.zone))?;
     }
+    if let Some(lines) = report.group_words(loaded.config.group_id.as_deref()) {
+        for line in lines {
+            ctx.out.warn(line)?;
+        }
+    }
     // problems are no result: they are shown even so
     if ctx.out.quiet {
         return Ok(());

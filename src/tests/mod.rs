@@ -54,6 +54,8 @@ mod outbox;
 mod pages;
 mod paths;
 mod personal;
+mod places;
+mod places_settings;
 mod project;
 mod promotion;
 mod reading;

@@ -68,6 +68,34 @@ impl Store {
         })
     }
 
+    /// What the sink has nothing of stays here, as what was stored before the sink was known: all of it, or
+    /// of these projects. Gives how many that are. Looks only at what came since everything was delivered,
+    /// and writes nothing where there is nothing.
+    pub fn keep_here(&mut self, sink: i64, projects: Option<&[String]>, now: Time) -> Result<u64> {
+        const NEW: &str = "FROM episode e WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1)
+             AND (?2 = 'null' OR (SELECT project_path FROM session WHERE n = e.session)
+                 IN (SELECT value FROM json_each(?2)))
+             AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
+                 AND (d.state <> 'before' OR d.revision = e.revision))";
+        let projects = serde_json::to_string(&projects).unwrap_or_default();
+        let count = format!("SELECT count(*) {NEW}");
+        let new: rusqlite::Result<u64> =
+            self.db
+                .query_row(&count, params![sink, projects], |row| row.get(0));
+        let new = new.map_err(failed("reading what stays here"))?;
+        if new > 0 {
+            self.write_transaction("noting what stays here", |tx| {
+                let sql = format!(
+                    "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
+                     SELECT e.id, ?1, e.revision, 'before', 0, ?3, '' {NEW}
+                     ON CONFLICT DO UPDATE SET revision = excluded.revision"
+                );
+                tx.execute(&sql, params![sink, projects, now.0]).map(drop)
+            })?;
+        }
+        Ok(new)
+    }
+
     /// Row numbers of the episodes that are due, in the order in which they happened; not those with
     /// messages that are still to be condensed, and the summaries of their sessions. Looks only at what
     /// came or changed since everything was delivered.

@@ -67,6 +67,8 @@ pub struct IngestReport {
     pub episodes_redacted: u64,
     /// New episodes go on to this group, although the machine is called otherwise now.
     pub group_kept: Option<String>,
+    /// The settings name another group now: what was stored before stays in this one, so many episodes.
+    pub group_left: Option<(String, u64)>,
     /// Logs, and folders of logs, that could not be read or were refused, by path: a later run may read
     /// them.
     #[serde(skip)]
@@ -130,6 +132,18 @@ impl CommitTally {
 }
 
 impl IngestReport {
+    /// What a group that the settings no longer name means, and the commands for it.
+    pub fn group_words(&self, group: Option<&str>) -> Option<[String; 2]> {
+        let ((left, count), group) = (self.group_left.as_ref()?, group?);
+        let episodes = plural(*count, "episode");
+        Some([
+            format!(
+                "`session_tracking.group_id` is {group} now: new episodes go there; {episodes} stay in {left}, which graph searches ask no more"
+            ),
+            format!("to move them: sessionmill deliver regroup {left}"),
+        ])
+    }
+
     /// A commit came of a file.
     pub fn add_commit(&mut self, counted: &CommitTally) {
         self.ledger.merge(&counted.ledger);

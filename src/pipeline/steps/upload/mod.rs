@@ -67,6 +67,12 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
 pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
     let config = &run.cx.loaded.config;
     if !config.store_in_graph {
+        // switched on again, only what comes then is delivered
+        for sink in &config.sinks {
+            let row = run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
+            run.store.keep_here(row.n, None, run.cx.now)?;
+            run.store.clean(row.n, sink.scope.is_some())?;
+        }
         return Ok(Vec::new());
     }
     let off = |sink: &&Settings| sink.is_graph() && !config.memory.enabled;
@@ -111,6 +117,10 @@ pub fn deliver_to(
     for (nth, sink) in scoped.into_iter().chain(own).enumerate() {
         if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
             announce_owners(store, &config.memory, cx.now)?;
+        }
+        if !upload.kept.by_setting.is_empty() {
+            let row = store.sink(&sink.name, &sink.to.address(), cx.now)?;
+            store.keep_here(row.n, Some(&upload.kept.by_setting), cx.now)?;
         }
         let report = match upload.to(sink, store, cx) {
             Err(error) if !options.insist => upload.refused(sink, error, store, cx)?,
