@@ -189,6 +189,12 @@ impl<'w> Ctx<'w> {
         })
     }
 
+    /// The store, to read, where there is one.
+    pub fn stored(&self) -> Result<Option<Store>, Error> {
+        let is_there = self.home.store().exists();
+        is_there.then(|| self.reader()).transpose()
+    }
+
     /// What of a session's id people are shown: enough to type it again.
     pub fn session_shown(&mut self, id: &str) -> Result<String, Error> {
         self.names()?.session_shown(id, TYPED)

@@ -5,8 +5,9 @@ use super::exit::Exit;
 use super::sink_status;
 use crate::config::{Config, Loaded, SinkSettings as Settings, graphs};
 use crate::model::delivery::DeliveryError;
-use crate::model::error::Error;
+use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{ago, count, plural, table};
+use crate::pipeline::cost::{Cost, New, costs};
 use crate::pipeline::graph_gate::allowed;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::Silent;
@@ -51,6 +52,9 @@ enum Verb {
         /// This time, also in and of projects that an agent was told not to trust
         #[arg(long)]
         allow_untrusted: bool,
+        /// Say what would be sent and what it would cost; send nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
     Verify {
@@ -75,6 +79,15 @@ enum Verb {
         /// Also in a project that an agent was told not to trust
         #[arg(long)]
         allow_untrusted: bool,
+    },
+    /// Move what is stored under another group to the present one: removed at the sinks, delivered again
+    Regroup {
+        /// The group that it has now
+        #[arg(value_name = "GROUP")]
+        group: String,
+        /// Say how much that is, move nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// What was given up
     Dead {
@@ -125,9 +138,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             max,
             unverified,
             allow_untrusted,
+            dry_run,
         } => {
             leaves(&loaded.config)?;
             let sinks = chosen(&loaded, sink.as_deref())?;
+            if *dry_run {
+                return would_run(&sinks, *history, &loaded, ctx);
+            }
             let mut cx = ctx.pipeline_context(&loaded, &Silent);
             let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &mut cx)?;
             let options = UploadOptions {
@@ -165,8 +182,59 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &mut cx)?;
             check(&sinks, *smoke, &loaded, ctx)
         }
+        Verb::Regroup { group, dry_run } => regroup(group, *dry_run, &loaded, ctx),
         Verb::Dead { verb } => dead(verb, ctx),
     }
+}
+
+/// Reads only: it needs no consent, and nobody is waited for.
+fn would_run(sinks: &[&Settings], history: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
+    let store = ctx.reader()?;
+    let costs = costs(
+        sinks,
+        &store,
+        New::default(),
+        &ctx.pipeline_context(loaded, &Silent),
+    )?;
+    if ctx.out.json {
+        let sinks: Vec<_> = costs.iter().map(Cost::json).collect();
+        let body = json!({"dry_run": true, "sinks": sinks});
+        ctx.out.document("deliver run", body)?;
+        return Ok(Exit::Done);
+    }
+    for line in costs.iter().flat_map(|cost| cost.delivery_lines(history)) {
+        ctx.out.line(line)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn regroup(from: &str, dry_run: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
+    let (_lock, mut store) = writer(ctx)?;
+    let to = match &loaded.config.group_id {
+        Some(group) => group.clone(),
+        None => store.last_group()?.unwrap_or_default(),
+    };
+    let episodes = store.in_group(from)?;
+    if from == to || episodes == 0 {
+        let what = format!("no episode has the group {from} and another one than {to}");
+        return Err(Error::new(ErrorKind::Failed, what).into());
+    }
+    if !dry_run {
+        store.regroup(from, &to)?;
+        store.finish()?;
+    }
+    if ctx.out.json {
+        let body = json!({"from": from, "to": to, "episodes": episodes, "dry_run": dry_run});
+        ctx.out.document("deliver regroup", body)?;
+        return Ok(Exit::Done);
+    }
+    let verb = if dry_run { "would move" } else { "moved" };
+    let episodes = plural(episodes, "episode");
+    ctx.out
+        .line(format!("{verb} {episodes} from {from} to {to}"))?;
+    ctx.out
+        .note("the next run removes them there and delivers them again; see sessionmill plan")?;
+    Ok(Exit::Done)
 }
 
 /// Anything may leave the local store.

@@ -3,11 +3,10 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::config::{CONSENT_TEXT, edit};
-use crate::host::git;
+use super::session_filters;
+use crate::config::{CONSENT_TEXT, edit, literal};
 use crate::model::consent::{Consent, TRACKING};
-use crate::model::error::Error;
-use crate::model::namespace::project_root;
+use crate::model::error::{Error, ErrorKind};
 use crate::pipeline::last_run::switch_on;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Store};
@@ -22,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug)]
 pub struct EnableArgs {
     /// Take back `disable --project`: read this project's sessions again
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
     /// The words of consent; asked for when absent
     #[arg(long, value_name = "TEXT")]
@@ -34,8 +33,8 @@ pub struct EnableArgs {
 /// What is stored stays searchable; `forget` removes it.
 #[derive(clap::Args, Debug)]
 pub struct DisableArgs {
-    /// Only this project's
-    #[arg(long, value_name = "PATH")]
+    /// Only this project's: a path, or its name
+    #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
 }
 
@@ -105,19 +104,42 @@ fn consent(given: Option<&str>, ctx: &mut Ctx) -> Result<String> {
     }
 }
 
-fn exclude(path: &Path, excluded: bool, ctx: &mut Ctx) -> Result<Exit> {
+fn exclude(typed: &Path, excluded: bool, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    if !excluded && !loaded.config.enabled {
-        let error = Error::usage("tracking is off everywhere, so one project can't be switched on");
-        return Err(error.hinted("sessionmill enable").into());
+    let folder = session_filters::project(Some(typed), ctx)?;
+    let patterns = loaded.config.excluded.patterns();
+    // a symlink to it names it too
+    let leads_there = |pattern: &str| {
+        let real = Path::new(pattern).canonicalize();
+        real.is_ok_and(|real| real == Path::new(&folder))
+    };
+    let named = |pattern: &&String| **pattern == literal(&folder) || leads_there(pattern);
+    let named: Vec<String> = patterns.iter().filter(named).cloned().collect();
+    if !excluded && !loaded.config.enabled && named.is_empty() {
+        let what =
+            "tracking is off everywhere: `enable --project` only takes back `disable --project`";
+        return Err(Error::usage(what).hinted("sessionmill enable").into());
     }
-    let asked = ctx.env.cwd.join(path);
-    let folder = git::repository(&asked).unwrap_or(asked);
-    let folder = project_root(&folder.to_string_lossy());
     let file = ctx.home.config();
+    for other in named.iter().filter(|other| leads_there(other)) {
+        edit::set_excluded(&file, other, false)?;
+    }
     edit::set_excluded(&file, &folder, excluded)?;
     let command = if excluded { "disable" } else { "enable" };
     report(command, !excluded, &file, Some(&folder), ctx)?;
+    let loaded = ctx.settings()?;
+    if !excluded && loaded.config.excluded.covers(&folder) {
+        let what = format!("excluded_paths in {} still covers {folder}", file.display());
+        return Err(Error::new(ErrorKind::Failed, what).into());
+    }
+    if !excluded && !loaded.config.enabled {
+        ctx.out
+            .warn("tracking is off everywhere: sessionmill enable")?;
+    }
+    if excluded && !Path::new(&folder).exists() && !session_filters::places(ctx)?.has(&folder) {
+        let what = format!("there is no folder {folder}, and nothing is stored of it");
+        ctx.out.warn(what)?;
+    }
     Ok(Exit::Done)
 }
 

@@ -3,13 +3,14 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::host::git;
+use super::session_filters;
+use crate::memory::places::prefix;
 use crate::memory::when::When;
-use crate::memory::{memory_groups, query_terms, scopes};
+use crate::memory::{memory_groups, query_terms};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human;
-use crate::model::namespace::{namespace, project_root};
 use crate::model::shell;
+use crate::model::time::Time;
 use crate::model::tombstone::Selection;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Forgotten, Hit, Query, SessionFilter, Store};
@@ -32,10 +33,10 @@ pub struct Args {
     /// The same
     #[arg(long, value_name = "SESSION", group = "what", conflicts_with_all = ["id", "project", "namespace", "group", "before", "matching"])]
     session: Option<String>,
-    /// All sessions of a project; with --before or --match: only of it
+    /// All sessions of a project, by a path or its name; with --before or --match: only of it
     #[arg(
         long,
-        value_name = "PATH",
+        value_name = "PROJECT",
         group = "what",
         conflicts_with = "namespace"
     )]
@@ -136,48 +137,56 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
         return Ok(Selection {
             sessions,
             memories,
-            before: None,
             group: Some(group.clone()),
+            ..Selection::default()
         });
     }
-    let project = namespace_of(args, ctx)?;
+    let namespaces = namespaces_of(args, ctx)?;
+    let until = |time: Time| {
+        namespaces
+            .iter()
+            .flatten()
+            .map(move |space| (space.clone(), time))
+    };
     if let Some(when) = args.before {
         let before = when.start(ctx.now, ctx.zone);
         if before > ctx.now {
             return Err(Error::usage("what was not said yet can't be forgotten").into());
         }
+        let all = namespaces.is_none().then(|| (String::new(), before));
         return Ok(Selection {
-            before: Some((project.unwrap_or_default(), before)),
+            before: until(before).chain(all).collect(),
             ..Selection::default()
         });
     }
-    let namespaces = project.clone().map(|project| vec![project]);
     if let Some(words) = &args.matching {
         return found(words, namespaces, store);
     }
     let filter = SessionFilter {
-        namespaces,
+        namespaces: namespaces.clone(),
         ..SessionFilter::default()
     };
     let rows = store.sessions(&filter)?.into_iter();
     Ok(Selection {
         sessions: rows.map(|row| row.session.id).collect(),
         // Logs of the project that no run has read yet stay out too.
-        before: project.map(|project| (project, ctx.now)),
+        before: until(ctx.now).collect(),
         ..Selection::default()
     })
 }
 
-fn namespace_of(args: &Args, ctx: &Ctx) -> Result<Option<String>, Error> {
-    match (&args.project, &args.namespace) {
-        (Some(path), _) => {
-            let asked = ctx.env.cwd.join(path);
-            let root = git::repository(&asked).unwrap_or(asked);
-            Ok(Some(namespace(&project_root(&root.to_string_lossy()))))
-        }
-        (None, Some(typed)) => scopes::prefix(typed).map(Some),
-        (None, None) => Ok(None),
-    }
+/// Of the project that is named, all that it is stored with.
+fn namespaces_of(args: &Args, ctx: &Ctx) -> Result<Option<Vec<String>>> {
+    let places = session_filters::places(ctx)?;
+    let root = match (&args.project, &args.namespace) {
+        (None, None) => return Ok(None),
+        (None, Some(typed)) => match prefix(typed) {
+            Some(hex) => return Ok(Some(places.widened(vec![hex]))),
+            None => places.meant(typed, &ctx.env.cwd)?,
+        },
+        (Some(path), _) => places.any(path, &ctx.env.cwd)?,
+    };
+    Ok(Some(places.namespaces(&root).into_iter().collect()))
 }
 
 /// Sessions with an episode that has all the words, and memories that have them.

@@ -4,9 +4,10 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
-use super::session_filters::{self, Reach};
+use super::session_filters;
 use crate::config::{Loaded, Protocol, SinkSettings, SinkTo};
 use crate::memory::graph_facts::{SourcedFact, sourced, strangers};
+use crate::memory::reach::Reach;
 use crate::model::delivery::DeliveryError;
 use crate::model::error::Error;
 use crate::model::human;
@@ -137,11 +138,7 @@ fn facts(
         true => server.names(group).map_err(Wrong::Server)?,
         false => BTreeMap::new(),
     };
-    let is_here = |found: &Found| {
-        let wanted = reach.project.as_deref();
-        wanted.is_none_or(|root| found.project_path == root)
-    };
-    let may_see = |found: &Found| reach.scope.allows(&found.namespace) && is_here(found);
+    let may_see = |found: &Found| reach.scope.allows(&found.namespace);
     sourced(store, facts, &names, reach.is_open, &may_see).map_err(Wrong::Here)
 }
 

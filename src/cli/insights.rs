@@ -29,7 +29,7 @@ pub struct Args {
 /// Prints insights.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = session_filters::scope(&args.filters, ctx)?;
-    let filter = reach.sessions(&args.filters, ctx)?;
+    let filter = session_filters::sessions(&reach, &args.filters, ctx)?;
     let store = ctx.reader()?;
     let mut all = Patterns::default();
     let mut projects: BTreeMap<(String, String), Patterns> = BTreeMap::new();

@@ -17,7 +17,6 @@ use crate::pipeline::lock::Lock;
 use crate::store::{Access, KeptWords, MemoryRow, MemoryState, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// Memories that were promoted, by command or by a directive in a prompt: list, show, edit, take back
 #[derive(clap::Args, Debug)]
@@ -33,9 +32,9 @@ enum Verb {
         /// Only of this scope: session, workspace, global
         #[arg(long, value_name = "SCOPE", value_parser = scope)]
         scope: Option<MemoryScope>,
-        /// Only of this project: a path; `.` is the present repository
-        #[arg(long, value_name = "PATH")]
-        project: Option<PathBuf>,
+        /// Only of this project: its name, or a path in it; `.` is the present one
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
         /// Even of projects that an agent was told not to trust
         #[arg(long)]
         allow_untrusted: bool,
@@ -112,7 +111,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<()> {
     let reach = session_filters::scope(filters, ctx)?;
-    let namespaces = reach.namespaces(ctx)?;
+    let namespaces = session_filters::namespaces(&reach, ctx)?;
     let trusts = match filters.allow_untrusted {
         true => Trusts::default(),
         false => Trusts::load(&ctx.env)?,
@@ -123,11 +122,8 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
             && trusts.of(&kept.project_path) != Trust::Untrusted;
         let begins = |start: &String| kept.namespace.starts_with(start.as_str());
         let passes = namespaces.as_ref().is_none_or(|all| all.iter().any(begins));
-        let is_there = reach
-            .project
-            .as_ref()
-            .is_none_or(|p| *p == kept.project_path);
-        (passes || is_global) && is_there && scope.is_none_or(|s| s.as_str() == row.scope)
+        (passes || (is_global && !reach.is_of_project))
+            && scope.is_none_or(|s| s.as_str() == row.scope)
     };
     let rows = rows(&[MemoryState::Kept], ctx)?.into_iter();
     let rows: Vec<(MemoryRow, KeptWords)> = rows

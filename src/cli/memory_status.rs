@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Loaded, Memory, graphs};
 use crate::memory::memory_groups;
-use crate::memory::workspace::root_of;
+use crate::memory::places::root_of;
 use crate::model::namespace::namespace;
 use crate::model::scope::MemoryScope;
 use crate::store::Store;

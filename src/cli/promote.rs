@@ -3,10 +3,10 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
+use super::session_filters;
 use crate::host::worktree;
 use crate::memory::promote::{PromoteRequest, curate, gate};
 use crate::memory::redaction_setup;
-use crate::memory::workspace::root_of;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, MemoryOrigin};
 use crate::model::namespace::namespace;
@@ -40,8 +40,8 @@ pub struct Args {
     /// Read what to remember from standard input
     #[arg(long, group = "words")]
     stdin: bool,
-    /// The project that it is about; without it, the present repository
-    #[arg(long, value_name = "PATH")]
+    /// The project that it is about, by a path or its name; without it, the present one
+    #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
     /// With --scope session: which one; without it, the project's latest
     #[arg(long, value_name = "SESSION")]
@@ -61,7 +61,7 @@ pub fn scope(word: &str) -> Result<MemoryScope, String> {
 /// Keeps it. Without the run's lock: a run that takes long must not keep people from it.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let root = root_of(args.project.as_deref(), &ctx.env.cwd);
+    let root = session_filters::project(args.project.as_deref(), ctx)?;
     gate(&root, &ctx.env)?;
     let project = Project {
         namespace: namespace(&root),

@@ -32,7 +32,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let since = since.unwrap_or_else(|| days.start(ctx.now, ctx.zone));
     let filter = SessionFilter {
         since: Some(since),
-        ..reach.sessions(&args.filters, ctx)?
+        ..session_filters::sessions(&reach, &args.filters, ctx)?
     };
     let until = filter.until;
     let store = ctx.reader()?;

@@ -174,6 +174,11 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for alarm in done.alarms(ctx.out.quiet) {
         ctx.out.warn(alarm.line(ctx.zone))?;
     }
+    if let Some(lines) = report.group_words(loaded.config.group_id.as_deref()) {
+        for line in lines {
+            ctx.out.warn(line)?;
+        }
+    }
     // problems are no result: they are shown even so
     if ctx.out.quiet {
         return Ok(());
@@ -206,6 +211,9 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line(left.words(loaded.config.keep_length_days))?;
         ctx.out.note(format!("hint: {BACKFILL}"))?;
     }
+    for sweep in &done.sweeps {
+        ctx.out.line(sweep.line())?;
+    }
     Ok(())
 }
 
@@ -237,6 +245,7 @@ fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
         .total()
         .into();
     body["sinks"] = serde_json::to_value(&done.uploaded)?;
+    body["deleted_unread"] = serde_json::to_value(&done.sweeps)?;
     body["took_ms"] = ctx.elapsed_ms().into();
     let command = ctx.out.command.clone();
     ctx.out.document(&command, body)

@@ -5,11 +5,12 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::graph;
 use super::out::{Out, Style};
-use super::session_filters::{self, Filters, Reach};
+use super::session_filters::{self, Filters};
 use crate::agents::registry;
 use crate::insight::summary::commits;
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
+use crate::memory::reach::Reach;
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
@@ -96,10 +97,8 @@ impl Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let typed = typed(args, ctx)?;
     let mut filters = args.filters.clone();
-    if let Some(project) = &typed.query.project {
-        // whose memory may be seen depends on the project, however it was given
-        filters.project = Some(project.into());
-    }
+    // whose memory may be seen depends on the project, however it was given
+    filters.project = typed.project.clone().or(filters.project);
     let reach = session_filters::scope(&filters, ctx)?;
     if args.graph {
         let asked = graph::GraphRequest {
@@ -123,7 +122,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         },
         as_of: args.as_of.map(|when| when.end(ctx.now, ctx.zone)),
         meaning,
-        ..RecallQuestion::new(meant(args, typed.query, &reach, ctx), &reach.scope)
+        ..RecallQuestion::new(meant(args, typed.query, ctx), &reach.scope)
     };
     let answer = recall(&store, &question)?;
     if ctx.out.json {
@@ -213,10 +212,9 @@ fn nothing(ctx: &mut Ctx) -> Result<()> {
 }
 
 /// The words' fields count before the options; lists are joined.
-fn meant(args: &Args, typed: Query, reach: &Reach, ctx: &Ctx) -> Query {
+fn meant(args: &Args, typed: Query, ctx: &Ctx) -> Query {
     let joined = |words: &[EpisodeSource], options: &[EpisodeSource]| [words, options].concat();
     let mut query = Query {
-        project: reach.project.clone(),
         agent: typed.agent.or(args.filters.agent),
         since: typed.since.or(args.filters.since(ctx)),
         until: typed.until.or(args.filters.until(ctx)),

@@ -4,28 +4,25 @@
 use super::ctx::Ctx;
 use crate::agents::registry;
 use crate::config::trust::Trusts;
-use crate::host::git;
+use crate::memory::places::Places;
 use crate::memory::provenance::of_project;
-use crate::memory::scopes::{self, Scope, ScopeRequest};
-use crate::memory::trusted::trusted;
+use crate::memory::reach::{Reach, ReachRequest, reach};
 use crate::memory::when::When;
-use crate::memory::workspace::root_of;
-use crate::model::namespace::{namespace, project_root};
 use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Filters that `search`, `sessions` and `stats` share.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Filters {
-    /// Only this project: a path; `.` is the present repository
-    #[arg(long, value_name = "PATH")]
-    pub project: Option<PathBuf>,
-    /// Only namespaces that begin so (6 to 64 hex digits, or a project's absolute path)
+    /// Only this project: its name, or a path in it; `.` is the present one
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// Only namespaces that begin so (6 to 64 hex digits, or a project's path or name)
     #[arg(long, value_name = "HEX")]
     pub namespace: Vec<String>,
     /// Only this agent's sessions, and what it did to repositories and files; of these also: person, unknown
@@ -63,47 +60,23 @@ pub fn short(id: &str, length: usize) -> &str {
     id.get(..length).unwrap_or(id)
 }
 
-/// What the filters and the settings let through.
-pub struct Reach {
-    /// Whose namespaces.
-    pub scope: Scope,
-    /// Neither the settings nor the filters choose projects; trust may.
-    pub is_open: bool,
-    /// This project's path, or one below it.
-    pub project: Option<String>,
-    /// The project that the command is about: the one that is asked for, or the present one.
-    pub present: Option<String>,
+/// The filter for the store. Where nothing may be seen, the reason is printed and nothing passes.
+pub fn namespaces(reach: &Reach, ctx: &mut Ctx) -> Result<Option<Vec<String>>> {
+    if let Some(reason) = reach.refusal() {
+        ctx.out.warn(reason)?;
+    }
+    Ok(reach.scope.namespaces())
 }
 
-impl Reach {
-    /// The filter for the store. Where nothing may be seen, the reason is printed and nothing
-    /// passes.
-    pub fn namespaces(&self, ctx: &mut Ctx) -> Result<Option<Vec<String>>> {
-        if let Some(reason) = self.refusal() {
-            ctx.out.warn(reason)?;
-        }
-        Ok(self.scope.namespaces())
-    }
-
-    /// Why nothing may be seen; `None` where something may.
-    pub fn refusal(&self) -> Option<&'static str> {
-        match self.scope {
-            Scope::Nothing(reason) => Some(reason),
-            _ => None,
-        }
-    }
-
-    /// The stored sessions that pass, with the filters that made this reach.
-    pub fn sessions(&self, filters: &Filters, ctx: &mut Ctx) -> Result<SessionFilter> {
-        Ok(SessionFilter {
-            namespaces: self.namespaces(ctx)?,
-            project: self.project.clone(),
-            agent: filters.agent,
-            since: filters.since(ctx),
-            until: filters.until(ctx),
-            limit: None,
-        })
-    }
+/// The stored sessions that pass, with the filters that made this reach.
+pub fn sessions(reach: &Reach, filters: &Filters, ctx: &mut Ctx) -> Result<SessionFilter> {
+    Ok(SessionFilter {
+        namespaces: namespaces(reach, ctx)?,
+        agent: filters.agent,
+        since: filters.since(ctx),
+        until: filters.until(ctx),
+        limit: None,
+    })
 }
 
 /// Where a session comes from, as the settings let it be shown.
@@ -138,41 +111,33 @@ pub fn documents<T>(
     all.into_iter().map(|one| document(one, ctx)).collect()
 }
 
+/// The root of the project that is named, which needs not be stored: a path, or a stored project's name.
+/// Without one, the present project.
+pub fn project(typed: Option<&Path>, ctx: &Ctx) -> Result<String> {
+    Ok(places(ctx)?.any(typed.unwrap_or(Path::new(".")), &ctx.env.cwd)?)
+}
+
+/// The stored projects.
+pub fn places(ctx: &Ctx) -> Result<Places> {
+    let places = ctx.stored()?.as_ref().map(Places::of).transpose()?;
+    Ok(places.unwrap_or_default())
+}
+
 /// Joins the filters with what the settings allow here.
 pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
     let loaded = ctx.settings()?;
-    let project = filters
-        .project
-        .as_deref()
-        .map(|path| root_of(Some(path), &ctx.env.cwd));
-    let present = project
-        .clone()
-        .or_else(|| git::repository(&ctx.env.cwd).map(|dir| project_root(&dir.to_string_lossy())));
-    let current = present.as_deref().map(namespace);
-    let scope = scopes::scope(ScopeRequest {
-        asked: &filters.namespace,
-        cross_project: loaded.here.cross_project_search,
-        trusted: loaded.here.trusted_namespaces.as_deref(),
-        current: current.as_deref(),
-    })?;
-    let is_open = scope == Scope::All && project.is_none();
-    let scope = match filters.allow_untrusted {
-        true => scope,
-        false => trusted_of(scope, project.as_deref(), ctx)?,
+    let (store, places) = (ctx.stored()?, places(ctx)?);
+    let trusts = match filters.allow_untrusted {
+        true => None,
+        false => Some(Trusts::load(&ctx.env)?),
     };
-    Ok(Reach {
-        scope,
-        is_open,
-        project,
-        present,
-    })
-}
-
-/// A scope without the projects that an agent was told not to trust (D63).
-pub fn trusted_of(scope: Scope, project: Option<&str>, ctx: &Ctx) -> Result<Scope> {
-    let trusts = Trusts::load(&ctx.env)?;
-    match trusts.mistrusts_any(project) && ctx.home.store().exists() {
-        true => Ok(trusted(scope, project, &ctx.reader()?, &trusts)?),
-        false => Ok(scope),
-    }
+    let request = ReachRequest {
+        project: filters.project.as_deref(),
+        asked: &filters.namespace,
+        settings: &loaded.here,
+        trusts: trusts.as_ref(),
+        present: places.present(&ctx.env.cwd),
+        cwd: &ctx.env.cwd,
+    };
+    Ok(reach(request, &places, store.as_ref())?)
 }

@@ -44,7 +44,7 @@ pub struct Args {
 /// Lists sessions.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = session_filters::scope(&args.filters, ctx)?;
-    let filter = reach.sessions(&args.filters, ctx)?;
+    let filter = session_filters::sessions(&reach, &args.filters, ctx)?;
     let judge = ctx.judge()?;
     let store = ctx.reader()?;
     let rows = listed(args, filter, &store, &judge)?;

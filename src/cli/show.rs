@@ -5,12 +5,14 @@ use super::exit::Exit;
 use super::out::Style;
 use super::{activity, session_filters, sessions};
 use crate::agents::registry;
+use crate::config::trust::Trusts;
 use crate::insight::summary::markdown;
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::{Judge, Segment, segments};
 use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::shown_summary;
+use crate::memory::trusted::trusted;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
@@ -45,7 +47,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let scope = match args.allow_untrusted {
         true => Scope::All,
-        false => session_filters::trusted_of(Scope::All, None, ctx)?,
+        false => trusted(Scope::All, &store, &Trusts::load(&ctx.env)?)?,
     };
     let seen = scope.namespaces();
     let row = store.session_with_agents(&args.id, seen.as_deref())?;

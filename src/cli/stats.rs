@@ -29,7 +29,7 @@ pub struct Args {
 /// Prints the sums.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = session_filters::scope(&args.filters, ctx)?;
-    let filter = reach.sessions(&args.filters, ctx)?;
+    let filter = session_filters::sessions(&reach, &args.filters, ctx)?;
     let limit = match args.limit {
         0 => usize::MAX,
         limit => limit,

@@ -14,7 +14,8 @@ use crate::pipeline::alarms::{self, Alarm};
 use crate::pipeline::last_run::outside_line;
 use crate::pipeline::lock;
 use crate::pipeline::progress::Silent;
-use crate::pipeline::status::{backlog, older};
+use crate::pipeline::status::{backlog, older, unread_sweeps};
+use crate::pipeline::sweep::Sweep;
 use crate::stages::discover::Discovered;
 use crate::store::{Access, Embedded, Store, StoreStatus};
 use anyhow::Result;
@@ -71,6 +72,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         // a lock without a store is of a run that didn't get that far
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
         older,
+        sweeps: unread_sweeps(&waiting, &ctx.env, ctx.now),
         waiting,
         links: found.links,
         status,
@@ -91,6 +93,8 @@ struct State {
     /// Episodes that other rules or settings made.
     older: u64,
     waiting: Discovered,
+    /// What agents delete that no run has read.
+    sweeps: Vec<Sweep>,
     /// Symbolic links below the sources.
     links: u64,
     status: StoreStatus,
@@ -124,7 +128,11 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         plural(waiting.slices.len() as u64, "log"),
         bytes(backlog_bytes(waiting))
     ))?;
-    if let Some(line) = outside_line(waiting.outside.0, waiting.outside.1) {
+    let (outside, size) = waiting.outside_sizes();
+    for line in outside_line(outside, size)
+        .into_iter()
+        .chain(state.sweeps.iter().map(Sweep::line))
+    {
         ctx.out.line(line)?;
     }
     let home = ctx.home.store();
@@ -233,6 +241,7 @@ fn oddities(status: &StoreStatus, store: Option<&Store>, ctx: &mut Ctx) -> Resul
 
 fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
     let (status, waiting) = (&state.status, &state.waiting);
+    let (outside, outside_bytes) = waiting.outside_sizes();
     let roots = config.roots.iter().map(|root| {
         json!({"path": root.path, "agent": root.agent.as_str(), "there": root.path.exists()})
     });
@@ -247,7 +256,8 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "sources": roots.collect::<Vec<Value>>(),
         "waiting": {"files": waiting.slices.len(), "bytes": backlog_bytes(waiting)},
         "alarms": alarms::all(&ctx.home).iter().map(Alarm::document).collect::<Vec<_>>(),
-        "outside": {"files": waiting.outside.0, "bytes": waiting.outside.1},
+        "outside": {"files": outside, "bytes": outside_bytes},
+        "deleted_unread": state.sweeps,
         "vanished": waiting.vanished.len(),
         "links": state.links,
         "store": {"path": ctx.home.store(), "bytes": status.store_bytes},

@@ -8,12 +8,11 @@ use super::track;
 use crate::config::edit::Edited;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_project};
 use crate::config::{FileTracking, TrackedProject, gate};
+use crate::memory::places::{glob_from_root, tracked_root};
 use crate::memory::redaction_setup;
-use crate::memory::workspace::root_of;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
 use crate::model::human::{self, ago, plural, table};
-use crate::model::namespace::project_root;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::progress::Silent;
@@ -56,7 +55,7 @@ struct AddArgs {
     /// The project's folder
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Files, as a glob from the project's folder: 'src/**/*.py'
+    /// Files, as a glob from the folder: 'src/**/*.py'
     #[arg(long, value_name = "GLOB", required = true)]
     include: Vec<String>,
     /// Files that are left out of them
@@ -140,9 +139,11 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
     if !Path::new(&root).is_dir() {
         return Err(Error::usage(format!("{root} is no folder")).into());
     }
+    let folder = ctx.env.cwd.join(&args.path);
+    let from_root = |glob: &String| glob_from_root(glob, &folder, &root);
     let pattern = |include: &String| NewPattern {
-        include: include.clone(),
-        exclude: args.exclude.clone(),
+        include: from_root(include),
+        exclude: args.exclude.iter().map(from_root).collect(),
         strategy: args.strategy,
         max_file_size_mb: args.max_size_mb,
         description: args.description.clone(),
@@ -190,15 +191,10 @@ fn one<'a>(tracking: &'a FileTracking, root: &str) -> Result<&'a TrackedProject,
     })
 }
 
-/// The project's root: as somebody typed it where it is tracked under that name, else without links, as
-/// sessions name the folder that they work in.
+/// The project's root.
 fn root(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> String {
-    let typed = root_of(path, &ctx.env.cwd);
-    if one(tracking, &typed).is_ok() {
-        return typed;
-    }
-    let real = Path::new(&typed).canonicalize();
-    real.map_or(typed, |real| project_root(&real.to_string_lossy()))
+    let path = path.unwrap_or(Path::new("."));
+    tracked_root(path, &ctx.env.cwd, |root| tracking.project(root).is_some())
 }
 
 fn meant(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> Result<Option<String>, Error> {
@@ -208,19 +204,11 @@ fn meant(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> Result<Opti
     Ok(Some(root))
 }
 
-/// The store, where there is one.
-fn reader(ctx: &Ctx) -> Result<Option<Store>> {
-    match ctx.home.store().exists() {
-        true => Ok(Some(ctx.reader()?)),
-        false => Ok(None),
-    }
-}
-
 fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let root = root(args.path.as_deref(), &loaded.tracking, ctx);
     let project = one(&loaded.tracking, &root)?;
-    let store = reader(ctx)?;
+    let store = ctx.stored()?;
     let mut files = files(store.as_ref(), project, &loaded, ctx.cores)?;
     if args.pending {
         files.retain(|file| file.state != FileState::Recorded);
@@ -268,7 +256,7 @@ fn file_document(file: &FileStatus) -> Value {
 fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let only = meant(args.path.as_deref(), &loaded.tracking, ctx)?;
-    let store = reader(ctx)?;
+    let store = ctx.stored()?;
     let all = project_status::projects(store.as_ref(), &loaded.tracking, only.as_deref())?;
     let mut documents = Vec::new();
     for status in &all {

@@ -25,11 +25,10 @@ pub fn run(
     ctx: &mut Ctx,
 ) -> Result<Exit> {
     let reach = session_filters::scope(filters, ctx)?;
-    let namespaces = reach.namespaces(ctx)?;
-    let (project, present) = (reach.project.as_deref(), reach.present.clone());
+    let namespaces = session_filters::namespaces(&reach, ctx)?;
+    let present = reach.present.clone();
     let reach = HistoryReach {
         namespaces: namespaces.as_deref(),
-        project,
         present: present.as_deref(),
         agent: filters.agent,
         limit,
@@ -59,7 +58,7 @@ pub fn run(
         }
     }
     if found.is_empty() {
-        let all = coverage(&ctx.reader()?, reach.namespaces, reach.project)?;
+        let all = coverage(&ctx.reader()?, reach.namespaces)?;
         for line in with_shown(ctx, |shown| words::nothing(request, &all, shown)) {
             ctx.out.note(line)?;
         }

@@ -78,7 +78,6 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.warn(reason)?;
     }
     let query = Query {
-        project: reach.project.clone(),
         agent: args.filters.agent,
         since: args.filters.since(ctx),
         until: args.filters.until(ctx),

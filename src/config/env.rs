@@ -25,9 +25,32 @@ impl Env {
             .filter(|v| !v.is_empty())
     }
 
-    /// Where Claude Code keeps its files: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
+    /// Where Claude Code keeps its files: `CLAUDE_CONFIG_DIR`, else `~/.claude`. Of several the first one:
+    /// what is written goes there.
     pub fn claude_dir(&self) -> PathBuf {
-        self.folder("CLAUDE_CONFIG_DIR", ".claude")
+        self.claude_dirs().swap_remove(0)
+    }
+
+    /// All of them: `CLAUDE_CONFIG_DIR` may name several, with commas between them. At least one.
+    pub fn claude_dirs(&self) -> Vec<PathBuf> {
+        let whole = self.folder("CLAUDE_CONFIG_DIR", ".claude");
+        let Some(value) = self.var("CLAUDE_CONFIG_DIR").filter(|_| !whole.is_dir()) else {
+            return vec![whole];
+        };
+        let parts = value
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty());
+        let mut dirs: Vec<PathBuf> = Vec::new();
+        for dir in parts.filter_map(|part| Some(self.cwd.join(self.expand(part).ok()?))) {
+            if !dirs.contains(&dir) {
+                dirs.push(dir);
+            }
+        }
+        match dirs.is_empty() {
+            true => vec![whole],
+            false => dirs,
+        }
     }
 
     /// Where Codex keeps its files: `CODEX_HOME`, else `~/.codex`.
@@ -38,10 +61,17 @@ impl Env {
     /// Claude Code's own state, where its trust and its servers stand: beside `~/.claude`, or inside the
     /// folder that `CLAUDE_CONFIG_DIR` names.
     pub fn claude_state(&self) -> PathBuf {
-        match self.var("CLAUDE_CONFIG_DIR") {
-            Some(_) => self.claude_dir().join(".claude.json"),
-            None => self.home.join(".claude.json"),
-        }
+        self.claude_states().swap_remove(0)
+    }
+
+    /// The same in each of several folders.
+    pub fn claude_states(&self) -> Vec<PathBuf> {
+        let dirs = match self.var("CLAUDE_CONFIG_DIR") {
+            Some(_) => self.claude_dirs(),
+            None => vec![self.home.clone()],
+        };
+        let states = dirs.into_iter().map(|dir| dir.join(".claude.json"));
+        states.collect()
     }
 
     fn folder(&self, var: &str, name: &str) -> PathBuf {
@@ -158,6 +188,11 @@ impl Home {
     /// Logs of runs, without content.
     pub fn logs(&self) -> PathBuf {
         self.dir.join("logs")
+    }
+
+    /// What was counted in sinks' graphs, a small file each.
+    pub fn graphs(&self) -> PathBuf {
+        self.dir.join("graphs")
     }
 
     /// The user's own pipelines.

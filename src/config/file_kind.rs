@@ -1,6 +1,7 @@
 //! The two settings files: what each may say, and which of its versions are read.
 
 use super::document::Document;
+use super::graphiti_keys::take_out;
 use super::position::path;
 use super::schema::schema_of;
 use super::validate::violation;
@@ -15,6 +16,8 @@ pub(super) struct FileKind {
     pub schema: &'static LazyLock<Value>,
     /// The major versions that are read. A file without a version is of the oldest one.
     majors: &'static [u64],
+    /// Graphiti keeps its own settings in it too.
+    is_shared: bool,
     /// What a new file says it is.
     pub version: &'static str,
 }
@@ -23,6 +26,7 @@ pub(super) struct FileKind {
 pub(super) const SETTINGS: FileKind = FileKind {
     schema: &SETTINGS_SCHEMA,
     majors: &[1, 2],
+    is_shared: true,
     version: "2.0.0",
 };
 
@@ -30,6 +34,7 @@ pub(super) const SETTINGS: FileKind = FileKind {
 pub(super) const TRACKING: FileKind = FileKind {
     schema: &TRACKING_SCHEMA,
     majors: &[1],
+    is_shared: false,
     version: "1.0",
 };
 
@@ -37,6 +42,14 @@ static SETTINGS_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<WireConfig>)
 static TRACKING_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<WireTracking>);
 
 impl FileKind {
+    /// Takes out of what a file says what is another program's; gives the names of these keys.
+    pub fn pass_over(&self, settings: &mut Value) -> Vec<String> {
+        match self.is_shared {
+            true => take_out(settings),
+            false => Vec::new(),
+        }
+    }
+
     /// The document, if it fits.
     ///
     /// # Errors
@@ -54,7 +67,9 @@ impl FileKind {
                 return Err(document.error(&path("version"), &what));
             }
         }
-        let Some(violation) = violation(self.schema, &document.value) else {
+        let mut own = document.value.clone();
+        self.pass_over(&mut own);
+        let Some(violation) = violation(self.schema, &own) else {
             return Ok(document);
         };
         let error = document.error(&violation.path, &violation.what);

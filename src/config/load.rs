@@ -69,7 +69,8 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
         });
     }
     if let Some(document) = Document::load(&home.config())? {
-        let document = SETTINGS.validated(document)?;
+        let (document, passed) = settings_in(document)?;
+        notes.extend(passed);
         files.push(document.file.clone());
         layers.overlay(Layer {
             document: Arc::new(document),
@@ -147,7 +148,7 @@ impl Loaded {
         let mut layers = self.layers.clone();
         let mut warnings = Vec::new();
         if let Some(document) = Document::load(file)? {
-            let document = SETTINGS.validated(document)?;
+            let (document, _) = settings_in(document)?;
             warnings = narrow(&mut layers, document, &self.env)?;
         }
         let config = resolve(&layers, &self.mappings, &self.env, self.usual)?;
@@ -199,6 +200,20 @@ impl Loaded {
         });
         self.notes.extend(notes);
     }
+}
+
+/// A file of settings without what is another program's, and a note about that.
+fn settings_in(document: Document) -> Result<(Document, Option<String>), Error> {
+    let mut document = SETTINGS.validated(document)?;
+    let passed = SETTINGS.pass_over(&mut document.value);
+    let note = (!passed.is_empty()).then(|| {
+        let file = document.file.display();
+        format!(
+            "{file}: passed over as Graphiti's own: {}",
+            passed.join(", ")
+        )
+    });
+    Ok((document, note))
 }
 
 /// The JSON Schema of `graphiti.config`, with descriptions and defaults.

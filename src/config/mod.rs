@@ -9,6 +9,7 @@ mod env;
 mod exclude;
 mod file_kind;
 mod gate;
+mod graphiti_keys;
 mod layers;
 mod load;
 mod narrow;
@@ -23,7 +24,7 @@ mod values;
 mod wire;
 
 pub use env::{Env, Home};
-pub use exclude::{Excluded, glob};
+pub use exclude::{Excluded, glob, literal};
 pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Setting, SettingOrigin};
 pub use load::{Loaded, load, schema, tracking_schema};

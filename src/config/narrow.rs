@@ -6,7 +6,7 @@ use super::env::Env;
 use super::exclude::literal;
 use super::layers::{Layer, Layers, leaves};
 use super::position::{PathStep, path};
-use super::values::trusted_namespace;
+use super::values::{as_namespace, trusted_namespace};
 use crate::model::error::Error;
 use serde_json::Value;
 use std::path::Path;
@@ -172,9 +172,10 @@ fn intersection(
             both.push(Value::from(mine));
             continue;
         };
-        let longer = users.iter().filter(|u| u.starts_with(&mine)).cloned();
+        let begins = |long: &str, short: &str| as_namespace(long).starts_with(&as_namespace(short));
+        let longer = users.iter().filter(|u| begins(u, &mine)).cloned();
         let mut common: Vec<String> = longer.collect();
-        if users.iter().any(|u| mine.starts_with(u.as_str())) {
+        if users.iter().any(|u| begins(&mine, u)) {
             common = vec![mine];
         }
         if common.is_empty() {

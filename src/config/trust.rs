@@ -37,19 +37,22 @@ impl Trusts {
         if let Some(text) = read(&codex)? {
             trusts.codex = codex_projects(&text).map_err(|what| unreadable(&codex, &what))?;
         }
-        let claude = env.claude_state();
-        if let Some(text) = read(&claude)? {
-            trusts.claude = claude_projects(&text).map_err(|what| unreadable(&claude, &what))?;
+        for claude in env.claude_states() {
+            let Some(text) = read(&claude)? else { continue };
+            let known = claude_projects(&text).map_err(|what| unreadable(&claude, &what))?;
+            for (dir, trusted) in known {
+                // of two that disagree a no wins
+                let known = trusts.claude.entry(dir).or_insert(trusted);
+                *known &= trusted;
+            }
         }
         Ok(trusts)
     }
 
-    /// Some project is recorded as untrusted; with `root`, that one or one below it.
-    pub fn mistrusts_any(&self, root: Option<&str>) -> bool {
-        let mut recorded = self.codex.iter().chain(&self.claude);
-        let is_asked = |dir: &str| root.is_none_or(|root| Path::new(dir).starts_with(root));
-        recorded.any(|(dir, trusted)| !trusted && is_asked(dir))
-            || root.is_some_and(|root| self.of(root) == Trust::Untrusted)
+    /// Some project is recorded as untrusted.
+    pub fn mistrusts_any(&self) -> bool {
+        let mut recorded = self.codex.values().chain(self.claude.values());
+        recorded.any(|trusted| !trusted)
     }
 
     /// The folders of which it is recorded that they are not to be trusted.
@@ -192,20 +195,9 @@ mod tests {
     #[test]
     fn whether_anybody_is_mistrusted_is_known_without_asking_for_each() {
         let (_home, env) = world(CODEX, CLAUDE);
-        let trusts = Trusts::load(&env).unwrap();
-        for (root, wants) in [
-            (None, true),
-            (Some("/w"), true),
-            (Some("/w/bad"), true),
-            (Some("/w/bad/inner"), true),
-            (Some("/w/ba"), false),
-            (Some("/w/good"), false),
-            (Some("/elsewhere"), false),
-        ] {
-            assert_eq!(trusts.mistrusts_any(root), wants, "{root:?}");
-        }
+        assert!(Trusts::load(&env).unwrap().mistrusts_any());
         let (_home, env) = world("", " \n");
-        assert!(!Trusts::load(&env).unwrap().mistrusts_any(None));
+        assert!(!Trusts::load(&env).unwrap().mistrusts_any());
     }
 
     #[test]

@@ -42,7 +42,15 @@ pub fn bytes(mb: f64) -> u64 {
     (mb.clamp(0.0, FILE_MB_MAX) * f64::from(1 << 20)) as u64
 }
 
-/// A trusted namespace as prefix of hex digits, from either of its forms (D07).
+/// What a trusted project's namespace begins with, where it stands as a path too.
+pub fn as_namespace(trusted: &str) -> String {
+    match trusted.bytes().all(|b| b.is_ascii_hexdigit()) {
+        true => trusted.to_owned(),
+        false => namespace(trusted),
+    }
+}
+
+/// A trusted project in either of its forms: the beginning of a namespace, or an absolute path (D07).
 pub fn trusted_namespace(written: &str, env: &Env) -> Result<String, String> {
     let hex = written.trim().to_ascii_lowercase();
     if (6..=64).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -52,7 +60,7 @@ pub fn trusted_namespace(written: &str, env: &Env) -> Result<String, String> {
     let b = root.as_bytes();
     let drive = b.len() > 2 && b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'/';
     if root.starts_with('/') || drive {
-        Ok(namespace(&root))
+        Ok(root)
     } else {
         Err(format!(
             "Invalid namespace format: {written}. Expected hex hash (e.g., 'a1b2c3d4'). \

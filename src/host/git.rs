@@ -29,6 +29,26 @@ pub fn owner(dir: &Path) -> Option<PathBuf> {
     }
 }
 
+/// The one name of the place that `dir` is in: the root of its repository, whichever subfolder, linked
+/// worktree or symlink leads there, else the folder itself, without links. Of what is gone, the folder around
+/// it that is there says so. Some `stat`s for each folder of the path.
+pub fn place(dir: &Path) -> PathBuf {
+    if !dir.is_absolute() {
+        return dir.to_owned();
+    }
+    let there = dir.ancestors().find(|folder| folder.is_dir());
+    let there = there.and_then(|folder| Some((folder, folder.canonicalize().ok()?)));
+    let Some((folder, real)) = there else {
+        return dir.to_owned();
+    };
+    match owner(&real) {
+        Some(root) => root.canonicalize().unwrap_or(root),
+        None => dir
+            .strip_prefix(folder)
+            .map_or(real.clone(), |gone| real.join(gone).components().collect()),
+    }
+}
+
 /// A folder below the repository at `root` belongs to it, and to none in between. Of what is gone, the folder
 /// around it counts.
 pub fn is_of(root: &Path, folder: &Path) -> bool {
@@ -92,8 +112,8 @@ fn remotes(config: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The nearest folder from `dir` upward that has a `.git`.
-fn top(dir: &Path) -> Option<PathBuf> {
+/// The nearest folder from `dir` upward that has a `.git`: the top of its work tree.
+pub fn top(dir: &Path) -> Option<PathBuf> {
     if !dir.is_absolute() || !dir.is_dir() {
         return None;
     }
@@ -177,6 +197,41 @@ mod tests {
             "the main one is no worktree"
         );
         assert_eq!(repository(&at("repo/.git/worktrees")), Some(at("repo")));
+    }
+
+    #[test]
+    fn a_place_has_one_name() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |p: &str| world.path().join(p);
+        put(at("repo/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("repo/.git/worktrees/x/commondir"), "../..\n");
+        let link = format!("gitdir: {}\n", at("repo/.git/worktrees/x").display());
+        put(at("elsewhere/x/.git"), &link);
+        put(at("repo/src/a.rs"), "");
+        put(at("repo/lib/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("plain/notes/a.md"), "");
+        std::os::unix::fs::symlink(at("repo"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("repo/src"), at("source")).unwrap();
+        std::os::unix::fs::symlink(at("plain"), at("folder")).unwrap();
+        for (folder, wants) in [
+            ("repo", "repo"),
+            ("repo/src", "repo"),
+            ("repo/src/../src/.", "repo"),
+            ("repo/gone/by/now", "repo"),
+            ("elsewhere/x", "repo"),
+            ("link", "repo"),
+            ("link/src", "repo"),
+            ("source", "repo"),
+            ("link/lib", "repo/lib"),
+            ("plain", "plain"),
+            ("plain/notes", "plain/notes"),
+            ("folder/notes", "plain/notes"),
+            ("folder/gone", "plain/gone"),
+        ] {
+            assert_eq!(place(&at(folder)), at(wants), "{folder}");
+        }
+        assert_eq!(place(Path::new("c:/app")), Path::new("c:/app"));
+        assert_eq!(place(Path::new("/nowhere/app")), Path::new("/nowhere/app"));
     }
 
     #[test]

@@ -10,7 +10,6 @@ use crate::memory::scopes::Scope;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::git::GitOperation;
-use crate::model::namespace::namespace;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::{GitRow, Query, SessionFilter, Store};
@@ -72,7 +71,7 @@ pub fn entries(
         .iter()
         .map(|one| one.row.project.namespace.clone())
         .collect();
-    namespaces.extend(here.project.as_deref().map(namespace));
+    namespaces.extend(here.namespaces());
     namespaces.retain(|namespace| scope.allows(namespace));
     let (mut undone, mut told) = (BTreeSet::new(), Vec::new());
     for namespace in namespaces {

@@ -5,21 +5,20 @@ use super::server_context::ServerContext;
 use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
-use crate::host::git;
+use crate::memory::places::{Places, root_of};
 use crate::memory::provenance::{of_project, shown_path};
 use crate::memory::query_parser::{self, Meant};
-use crate::memory::scopes::{self, Scope, ScopeRequest};
-use crate::memory::trusted::trusted;
+use crate::memory::reach::{ReachRequest, reach};
+use crate::memory::scopes::Scope;
 use crate::memory::when::When;
 use crate::model::embedding::Meaning;
 use crate::model::error::{Error, ErrorKind};
-use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::pipeline::meaning::{MeaningRequest, excuse, meaning};
 use crate::store::{Access, Store};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A request's surroundings.
@@ -31,7 +30,9 @@ pub struct Here<'w> {
     pub home: Home,
     /// When it was asked.
     pub now: Time,
-    /// The client's project; `None`: nobody knows.
+    /// The stored projects.
+    pub places: Places,
+    /// The root of the client's project; `None`: nobody knows.
     pub project: Option<String>,
     /// The machine's name.
     pub host: String,
@@ -50,23 +51,32 @@ impl<'w> Here<'w> {
     /// When the settings can't be read.
     pub fn new(context: &'w ServerContext, named: Option<&Path>) -> Result<Here<'w>, Error> {
         let mut env = context.env.clone();
-        let project = match named {
-            Some(dir) => Some(git::repository(dir).unwrap_or_else(|| dir.to_owned())),
-            None if context.is_beside => git::repository(&env.cwd),
-            None => None,
+        let home = context.home();
+        let stored = home.store().exists();
+        let places = match stored.then(|| Store::open(&home.store(), Access::ReadOnly)) {
+            Some(store) => Places::of(&store?)?,
+            None => Places::default(),
         };
-        let project = project.map(|dir| project_root(&dir.to_string_lossy()));
         let at = match named {
+            Some(name) if !name.is_absolute() => {
+                let name = name.to_string_lossy();
+                Some(PathBuf::from(places.meant(&name, &env.home)?))
+            }
             Some(dir) => Some(dir.to_owned()),
             None => context.is_beside.then(|| env.cwd.clone()),
+        };
+        let project = match named.and(at.as_deref()) {
+            Some(dir) => Some(root_of(None, dir)),
+            None => at.as_deref().and_then(|dir| places.present(dir)),
         };
         // A project's own file counts where its project is the present one, and nowhere else.
         env.cwd = at.clone().unwrap_or_else(|| env.home.clone());
         Ok(Here {
             context,
             loaded: config::load(&env, registry::log_folders)?,
-            home: context.home(),
+            home,
             now: (context.clock)(),
+            places,
             project,
             host: context.host.clone(),
             env,
@@ -113,38 +123,73 @@ impl<'w> Here<'w> {
         })
     }
 
+    /// The store, where there is one.
+    pub fn stored(&self) -> Result<Option<Store>, Error> {
+        let exists = self.home.store().exists();
+        exists.then(|| self.store()).transpose()
+    }
+
     /// The store, to read. Works while a run writes; an error with a hint where there is none.
     pub fn store(&self) -> Result<Store, Error> {
         Store::open(&self.home.store(), Access::ReadOnly)
     }
 
-    /// Whose sessions may be seen, where these namespaces are asked for.
+    /// What may be seen of a project that is named, or of these; without the projects that an agent was
+    /// told not to trust.
     ///
     /// # Errors
-    /// Of kind `Usage` for what isn't a namespace.
-    pub fn scope(&self, asked: &[String]) -> Result<Scope, Error> {
-        let here = self.settings();
-        let current = self.project.as_deref().map(namespace);
-        let scope = scopes::scope(ScopeRequest {
+    /// Nothing is stored of what is asked for, or several projects are called so.
+    pub fn reach(&self, project: Option<&str>, asked: &[String]) -> Result<Scope, Error> {
+        let trusts = Trusts::load(&self.env)?;
+        let request = ReachRequest {
+            project,
             asked,
-            cross_project: here.cross_project_search,
-            trusted: here.trusted_namespaces.as_deref(),
-            current: current.as_deref(),
-        })?;
-        Ok(match scope {
-            Scope::Nothing(_) if !here.cross_project_search => Scope::Nothing(UNKNOWN_PROJECT),
+            settings: self.settings(),
+            trusts: Some(&trusts),
+            present: self.project.clone(),
+            cwd: &self.env.cwd,
+        };
+        let store = self.stored()?;
+        Ok(match reach(request, &self.places, store.as_ref())?.scope {
+            Scope::Nothing(_)
+                if self.project.is_none() && !self.settings().cross_project_search =>
+            {
+                Scope::Nothing(UNKNOWN_PROJECT)
+            }
             scope => scope,
         })
     }
 
-    /// The same without the projects that an agent was told not to trust; an error where nothing may be
-    /// seen.
+    /// The same of these, as an error where nothing may be seen.
     pub fn open_scope(&self, asked: &[String]) -> Result<Scope, Error> {
-        let scope = self.scope(asked)?;
-        match trusted(scope, None, &self.store()?, &Trusts::load(&self.env)?)? {
+        self.open_scope_of(None, asked)
+    }
+
+    /// The same of these in a project that is named.
+    pub fn open_scope_of(&self, project: Option<&str>, asked: &[String]) -> Result<Scope, Error> {
+        self.store()?;
+        match self.reach(project, asked)? {
             Scope::Nothing(reason) => Err(Error::usage(reason)),
             scope => Ok(scope),
         }
+    }
+
+    /// What the client's project has.
+    pub fn namespaces(&self) -> BTreeSet<String> {
+        let root = self.project.as_deref();
+        root.map_or_else(BTreeSet::new, |root| self.places.namespaces(root))
+    }
+
+    /// Of the client's project alone, as far as it may be seen.
+    pub fn own_scope(&self, asked: &[String]) -> Result<Scope, Error> {
+        let scope = self.open_scope(asked)?;
+        let Some(root) = &self.project else {
+            return Ok(scope);
+        };
+        let own = self.places.reached(root).into_iter();
+        Ok(Scope::Only(
+            own.filter(|space| scope.allows(space)).collect(),
+        ))
     }
 
     /// The paths of this project are not to be shown.

@@ -108,7 +108,7 @@ pub fn nodes(here: &Here, args: &Nodes) -> Result<String, Error> {
     let operations = operations(&args.exclude_operations)?;
     query.not_operations.extend(operations);
     query.groups.clone_from(&args.group_ids);
-    let scope = here.open_scope(&args.project_namespaces)?;
+    let scope = here.open_scope_of(asked.project.as_deref(), &args.project_namespaces)?;
     let items = wanted(args.max_nodes, NODES);
     let question = format!("{asked:?}{scope:?}");
     let window = ListWindow::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
@@ -152,6 +152,7 @@ pub fn sessions(here: &Here, args: &Sessions) -> Result<String, Error> {
         return Ok(window.fill(nothing(told.is_empty()), &told));
     }
     let mut asked = here.line(words)?;
+    let scope = here.open_scope_of(asked.project.as_deref(), &args.project_namespaces)?;
     asked.query.agent = agent.or(asked.query.agent);
     let passages = (window.reach() * PASSAGES_PER_SESSION).min(PASSAGES_MAX);
     let answer = look(here, &store, asked, &scope, passages)?;
@@ -176,11 +177,10 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let query = Query {
         not_sources: excluded.unwrap_or_else(|| vec![MAINTENANCE]),
         not_operations: operations.transpose()?.unwrap_or_else(|| MOVES.to_vec()),
-        project: here.project.clone(),
         only_valid: true,
         ..Query::default()
     };
-    let scope = here.open_scope(&[])?;
+    let scope = here.own_scope(&[])?;
     let items = wanted(args.max_nodes, RECENT);
     let question = format!("{query:?}{scope:?}");
     let window = ListWindow::new(&question, items, args.max_bytes, args.cursor.as_deref())?;

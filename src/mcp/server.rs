@@ -129,15 +129,8 @@ impl ServerHandler for Server {
         let named = ["project", "project_path"].map(|name| arguments.get(name));
         let project = named.into_iter().flatten().find_map(|dir| dir.as_str());
         let project = project.map(PathBuf::from);
-        let told = match project.as_ref().is_none_or(|dir| dir.is_absolute()) {
-            true => {
-                let work = move |here: &Here| (tool.call)(here, arguments.into());
-                self.work(project, context, work).await
-            }
-            false => Err(CallError::Refused(Error::usage(
-                "`project` is to be an absolute path",
-            ))),
-        };
+        let work = move |here: &Here| (tool.call)(here, arguments.into());
+        let told = self.work(project, context, work).await;
         Ok(match told {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(CallError::Lost(data)) => return Err(data),

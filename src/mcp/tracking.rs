@@ -5,10 +5,10 @@ use super::here::{Here, minute, typed};
 use crate::agents::registry;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, switch};
 use crate::config::{Loaded, TrackedProject, gate, load};
+use crate::memory::places::{glob_from_root, tracked_root};
 use crate::memory::redaction_setup;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::Strategy;
-use crate::model::namespace::{namespace, project_root};
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
@@ -18,6 +18,7 @@ use crate::tracking::project_status::{self, FileStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Arguments of `configure_file_tracking`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -72,10 +73,7 @@ pub struct ProjectArgs {
 pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
     let root = admitted(here, &args.project_path)?;
     // an agent that is misled would otherwise have any folder read
-    let has_sessions = match reader(here)? {
-        Some(store) => store.project(&namespace(&root))?.is_some(),
-        None => false,
-    };
+    let has_sessions = here.places.has(&root);
     if here.env.home.starts_with(&root) {
         return Err(Error::usage("the home folder is no project"));
     }
@@ -86,6 +84,8 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
     if args.patterns.is_empty() {
         return Err(Error::usage("`patterns` names no files").hinted("[{\"include\": \"src/**\"}]"));
     }
+    let folder = Path::new(&args.project_path);
+    let pattern = |written| pattern(written, &|glob| glob_from_root(glob, folder, &root));
     let patterns: Result<Vec<NewPattern>, Error> = args.patterns.iter().map(pattern).collect();
     let new = NewProject {
         root: &root,
@@ -102,15 +102,15 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
     ))
 }
 
-fn pattern(written: &Pattern) -> Result<NewPattern, Error> {
+fn pattern(written: &Pattern, from_root: &dyn Fn(&str) -> String) -> Result<NewPattern, Error> {
     let strategy = match &written.update_strategy {
         None => Strategy::default(),
         Some(word) => Strategy::parse(word)
             .ok_or_else(|| Error::usage("`update_strategy` is replace, version or archive"))?,
     };
     Ok(NewPattern {
-        include: written.include.clone(),
-        exclude: written.exclude.clone(),
+        include: from_root(&written.include),
+        exclude: written.exclude.iter().map(|glob| from_root(glob)).collect(),
         strategy,
         max_file_size_mb: written.max_file_size_mb,
         description: written.source_description.clone(),
@@ -184,7 +184,7 @@ pub fn enable(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
 
 /// Switches a project off, for good.
 pub fn disable(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
-    let project = known(&here.loaded, &project_root(&args.project_path))?;
+    let project = known(&here.loaded, &root_of(here, &args.project_path))?;
     switch(&here.home.tracking_config(), &project.name, false)?;
     Ok("off: what was told stays\n".to_owned())
 }
@@ -194,7 +194,7 @@ pub fn status(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     let root = admitted(here, &args.project_path)?;
     let project = known(&here.loaded, &root)?;
     let pending = project_status::pending(&files(here, &here.loaded, project)?);
-    let store = reader(here)?;
+    let store = here.stored()?;
     let all = project_status::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
     let mut text = String::new();
     for status in all.map_err(typed)? {
@@ -226,7 +226,7 @@ pub fn resume(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
 }
 
 fn set_pause(here: &Here, args: &ProjectArgs, pauses: bool) -> Result<String, Error> {
-    let root = project_root(&args.project_path);
+    let root = root_of(here, &args.project_path);
     known(&here.loaded, &root)?;
     let _lock = Lock::take(&here.home.lock())?;
     let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
@@ -240,13 +240,19 @@ fn set_pause(here: &Here, args: &ProjectArgs, pauses: bool) -> Result<String, Er
     .to_owned())
 }
 
+/// The root of the project that a folder means.
+fn root_of(here: &Here, path: &str) -> String {
+    let is_tracked = |root: &str| here.loaded.tracking.project(root).is_some();
+    tracked_root(Path::new(path), &here.env.cwd, is_tracked)
+}
+
 /// The project's root, where its sessions may be read.
 fn admitted(here: &Here, path: &str) -> Result<String, Error> {
     let gate = gate(&here.loaded.config);
     if !gate.enabled {
         return Err(Error::usage(format!("tracking is off: {}", gate.reason)));
     }
-    let root = project_root(path);
+    let root = root_of(here, path);
     let admission = Admission::new(&here.loaded, &here.env, Window::Configured, here.now);
     match admission.admit(Some(&root), Some(&root), &root) {
         Ok(_) => Ok(root),
@@ -262,12 +268,6 @@ fn known<'l>(loaded: &'l Loaded, root: &str) -> Result<&'l TrackedProject, Error
 }
 
 fn files(here: &Here, loaded: &Loaded, project: &TrackedProject) -> Result<Vec<FileStatus>, Error> {
-    let store = reader(here)?;
+    let store = here.stored()?;
     track::files(store.as_ref(), project, loaded, 1).map_err(typed)
-}
-
-/// The store, where there is one.
-fn reader(here: &Here) -> Result<Option<Store>, Error> {
-    let exists = here.home.store().exists();
-    exists.then(|| here.store()).transpose()
 }

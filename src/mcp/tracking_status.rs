@@ -43,7 +43,7 @@ pub fn status(here: &Here, _: &Status) -> Result<String, Error> {
         (_, Some(path)) => path,
     };
     let _ = writeln!(text, "current project: {project}");
-    let scope = match here.scope(&[])? {
+    let scope = match here.reach(None, &[])? {
         Scope::All => "all projects".to_owned(),
         Scope::Only(namespaces) => namespaces.join(", "),
         Scope::Nothing(reason) => format!("nothing: {reason}"),

@@ -95,7 +95,7 @@ fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<S
     let question = format!("{request:?}{scope:?}");
     let window = ListWindow::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
     let (store, namespaces) = (here.store()?, scope.namespaces());
-    let found = history(&store, request, namespaces.as_deref(), None, window.reach())?;
+    let found = history(&store, request, namespaces.as_deref(), window.reach())?;
     let operations = found.operations.iter().map(|one| operation(one, here));
     let mentions = found.other_mentions().map(|one| mention(one, here));
     let shown = Shown {
@@ -113,7 +113,7 @@ fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<S
     let items: Vec<String> = items.take(window.reach()).collect();
     let head = match found.is_empty() {
         true => {
-            let all = coverage(&store, namespaces.as_deref(), None)?;
+            let all = coverage(&store, namespaces.as_deref())?;
             words::nothing(request, &all, &shown).join("\n") + "\n"
         }
         false => String::new(),

@@ -19,8 +19,10 @@ pub type Agents = fn(&str) -> Option<Agent>;
 /// What a line means.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meant {
-    /// Terms and filters. `project` is a path as it is typed.
+    /// Terms and filters.
     pub query: Query,
+    /// The project, as it is typed.
+    pub project: Option<String>,
     /// The kind of work that is asked for.
     pub activity: Option<ActivityConditions>,
     /// What is looked for, as it was typed: without fields and without what must be absent.
@@ -36,7 +38,10 @@ impl Meant {
             limit: 0,
             ..self.query.clone()
         };
-        !self.query.terms.iter().any(says) && rest == Query::default() && self.activity.is_none()
+        !self.query.terms.iter().any(says)
+            && rest == Query::default()
+            && self.activity.is_none()
+            && self.project.is_none()
     }
 }
 
@@ -247,15 +252,15 @@ impl Reader<'_> {
 
     fn set(&mut self, name: &str, token: &Token<'_>) -> Result<(), String> {
         let Meant {
-            query, activity, ..
+            query,
+            project,
+            activity,
+            ..
         } = &mut self.meant;
         let value = token.text;
         let text = || Ok(value.to_owned());
         match name {
-            "project" if value.contains(['/', '\\']) || value == "." => {
-                once(&mut query.project, text())
-            }
-            "project" => once(&mut query.project_named, text()),
+            "project" => once(project, text()),
             "agent" => {
                 let known = (self.agents)(value);
                 let known = known.ok_or_else(|| {
@@ -408,11 +413,12 @@ mod tests {
                     since:2026-03-01T00:00:00Z until:2026-04-01T00:00:00Z activity:fixing>0.6";
         let Meant {
             query,
+            project,
             activity,
             words,
         } = meant(line);
         assert_eq!(words, "x ");
-        assert_eq!(query.project.as_deref(), Some("/home/me/my app"));
+        assert_eq!(project.as_deref(), Some("/home/me/my app"));
         assert_eq!(query.agent, Some(Agent::new("codex")));
         assert_eq!(query.tool.as_deref(), Some("Bash"));
         assert_eq!(query.file.as_deref(), Some("src/*.rs"));
@@ -423,10 +429,7 @@ mod tests {
         assert_eq!(query.not_operations, [Operation::Rename]);
         assert!(query.since < query.until && activity.is_some());
         assert_eq!((query.terms.len(), query.without.len()), (1, 0));
-        assert_eq!(
-            meant("project:app").query.project_named.as_deref(),
-            Some("app")
-        );
+        assert_eq!(meant("project:app").project.as_deref(), Some("app"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::rules::words::tokens;
 use crate::store::{Candidates, Hit, SearchCandidate, TermPosition, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
+use std::path::Path;
 
 /// Where a question is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -299,7 +300,11 @@ impl Grounds {
 }
 
 fn nearness(candidate: &SearchCandidate, near: &Near) -> f64 {
-    let here = near.project.as_ref() == Some(&candidate.hit.project_path);
+    let path = Path::new(&candidate.hit.project_path);
+    let here = near
+        .project
+        .as_ref()
+        .is_some_and(|root| path.starts_with(root));
     let project = if here { SAME_PROJECT } else { 1.0 };
     let file = if candidate.names_file { SAME_FILE } else { 1.0 };
     project * file

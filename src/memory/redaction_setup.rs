@@ -44,6 +44,20 @@ pub fn reproducible(config: &Config, home: &Home) -> Result<Redaction> {
     })
 }
 
+/// Whether [`load`] would do. Makes and changes nothing.
+///
+/// # Errors
+/// As [`load`].
+pub fn check(home: &Home) -> Result<()> {
+    user_rules(home)?;
+    markers(home)?;
+    let file = home.redact_key();
+    match file.exists() {
+        true => key(&file).map(drop),
+        false => Ok(()),
+    }
+}
+
 fn user_rules(home: &Home) -> Result<UserRules> {
     let file = home.secret_rules();
     Ok(UserRules::parse(&file, &written(&file)?)?)
@@ -68,7 +82,7 @@ fn key(file: &Path) -> Result<[u8; 32]> {
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return made(),
-        Err(error) => return Err(error).with_context(|| file.display().to_string()),
+        Err(error) => return Err(Error::usage(format!("{}: {error}", file.display())).into()),
     };
     <[u8; 32]>::try_from(bytes).map_err(|_| {
         let hint = "remove it; equal secrets then get other placeholders than before";

@@ -2,6 +2,7 @@
 
 use super::block::{FactSource, RecalledFact, below_home};
 use super::memory_groups::workspace_key_now;
+use super::places::Places;
 use super::query_terms::question;
 use super::rank::{CONFIDENT, Near, rank};
 use super::recall::{RecallQuestion, recall};
@@ -52,11 +53,15 @@ pub struct FactsRequest {
 /// When the store can't be read.
 pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
     let mut facts = promoted(store, request)?;
+    let whose = request
+        .workspace
+        .scope(&Places::of(store)?, request.trusted.as_deref());
+    let whose = trusted(whose, store, &request.trusts)?;
     if request.scopes.contains(&MemoryScope::Session) {
-        facts.extend(own(store, request)?);
+        facts.extend(own(store, request, &whose)?);
     }
     if request.scopes.contains(&MemoryScope::Workspace) {
-        facts.extend(project(store, request)?);
+        facts.extend(project(store, request, &whose)?);
     }
     // one of a session: a summary and its chunks say much the same
     let mut seen = BTreeSet::new();
@@ -69,10 +74,10 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
         seen.insert(of)
     });
     facts.truncate(request.limit);
-    note_decisions(store, request, &mut facts)?;
+    note_decisions(store, request, &whose, &mut facts)?;
     // a warning comes first
     let told: BTreeSet<String> = facts.iter().map(|fact| fact.text.clone()).collect();
-    facts.splice(0..0, given_up(store, request, &told)?);
+    facts.splice(0..0, given_up(store, request, &whose, &told)?);
     facts.truncate(request.limit);
     Ok(facts)
 }
@@ -91,6 +96,7 @@ const DECISIONS_MAX: usize = 1;
 fn given_up(
     store: &Store,
     request: &FactsRequest,
+    scope: &Scope,
     told: &BTreeSet<String>,
 ) -> Result<Vec<RecalledFact>, Error> {
     let is_asked = request.scopes.contains(&MemoryScope::Workspace);
@@ -98,22 +104,16 @@ fn given_up(
         return Ok(Vec::new());
     }
     let query = Query {
-        project: request.workspace.project(),
         sources: vec![EpisodeSource::GitMetadata],
         skips_common: true,
-        ..query(request)
-    };
-    let root = Some(request.workspace.root.as_str());
-    let scope = trusted(whose(request), root, store, &request.trusts)?;
-    let query = Query {
         namespaces: scope.namespaces(),
         limit: SUMMARIES_MAX,
-        ..query
+        ..query(request)
     };
     let audience = Audience {
         session: request.session.as_deref(),
         workspace: &request.workspace,
-        scope: &scope,
+        scope,
         shows_paths: request.shows_paths.as_deref(),
     };
     let mut rows = BTreeMap::new();
@@ -201,24 +201,22 @@ fn certain(
 }
 
 /// What the session that asks said and has no longer before it.
-fn own(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
+fn own(store: &Store, request: &FactsRequest, whose: &Scope) -> Result<Vec<RecalledFact>, Error> {
     let Some(id) = &request.session else {
         return Ok(Vec::new());
     };
     if request.by_hook && !is_compacted(store, id)? {
         return Ok(Vec::new());
     }
-    let mut query = Query {
+    let query = Query {
         session: Some(id.clone()),
         ..query(request)
     };
     // an agent's hook names its own session, wherever that is by now; anybody else could name any
-    let mut whose = Scope::All;
-    if !request.by_hook {
-        query.project = request.workspace.project();
-        whose = self::whose(request);
-    }
-    let whose = trusted(whose, None, store, &request.trusts)?;
+    let whose = match request.by_hook {
+        true => trusted(Scope::All, store, &request.trusts)?,
+        false => whose.clone(),
+    };
     let hits = certain(store, query, &whose, request)?.into_iter();
     let own = hits.filter(|hit| hit.session == *id);
     own.map(|hit| session_fact(hit, MemoryScope::Session, store, request))
@@ -231,25 +229,17 @@ fn is_compacted(store: &Store, session: &str) -> Result<bool, Error> {
     Ok(row.is_some_and(|row| row.session.facts.compactions > 0))
 }
 
-/// The project's own sessions.
-fn whose(request: &FactsRequest) -> Scope {
-    request.workspace.scope(request.trusted.as_deref())
-}
-
 /// What other sessions of the project said.
-fn project(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
+fn project(
+    store: &Store,
+    request: &FactsRequest,
+    whose: &Scope,
+) -> Result<Vec<RecalledFact>, Error> {
     let query = Query {
-        project: request.workspace.project(),
         not_sources: NOT_SAID.to_vec(),
         ..query(request)
     };
-    let whose = trusted(
-        whose(request),
-        Some(&request.workspace.root),
-        store,
-        &request.trusts,
-    )?;
-    let hits = certain(store, query, &whose, request)?.into_iter();
+    let hits = certain(store, query, whose, request)?.into_iter();
     let others = hits.filter(|hit| request.session.as_ref() != Some(&hit.session));
     others
         .map(|hit| session_fact(hit, MemoryScope::Workspace, store, request))
@@ -260,17 +250,16 @@ fn project(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, E
 fn note_decisions(
     store: &Store,
     request: &FactsRequest,
+    scope: &Scope,
     facts: &mut [RecalledFact],
 ) -> Result<(), Error> {
     if !store.has_operations(&request.workspace.namespace())? {
         return Ok(());
     }
-    let root = Some(request.workspace.root.as_str());
-    let scope = trusted(whose(request), root, store, &request.trusts)?;
     let audience = Audience {
         session: request.session.as_deref(),
         workspace: &request.workspace,
-        scope: &scope,
+        scope,
         shows_paths: request.shows_paths.as_deref(),
     };
     let words = content_words(&request.question);

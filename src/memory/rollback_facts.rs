@@ -38,7 +38,7 @@ pub fn recent_facts(
     limit: usize,
 ) -> Result<Vec<RecalledFact>, Error> {
     let namespace = audience.workspace.namespace();
-    if audience.workspace.project().is_none() || !audience.scope.allows(&namespace) {
+    if !audience.workspace.is_repository || !audience.scope.allows(&namespace) {
         return Ok(Vec::new());
     }
     let rows = recent_operations(store, &namespace, now)?;

@@ -1,18 +1,21 @@
 //! Whose projects an answer may come from (000-025, 000-026, 000-079..082; D07, D14, D18).
 
+use super::places::{Places, prefix};
 use crate::model::error::Error;
-use crate::model::namespace::{NAMESPACE_DIGITS, namespace, project_root};
+use std::path::Path;
 
 /// What the settings and the caller say.
 #[derive(Clone, Copy, Debug)]
 pub struct ScopeRequest<'a> {
-    /// Namespaces that were asked for by name; they win over the settings.
+    /// Projects that were asked for: beginnings of namespaces, paths or names; they win over the settings.
     pub asked: &'a [String],
+    /// Where paths begin.
+    pub cwd: &'a Path,
     /// `cross_project_search`.
     pub cross_project: bool,
     /// `trusted_namespaces`: an allow-list; `None`: all.
     pub trusted: Option<&'a [String]>,
-    /// The current project's namespace, where it is known.
+    /// The current project's root, where it is known.
     pub current: Option<&'a str>,
 }
 
@@ -47,20 +50,26 @@ impl Scope {
     }
 }
 
-/// Which namespaces to search. Whatever can't be decided is decided against showing.
+/// Which namespaces to search: of a project that is named, all that it has. Whatever can't be decided is
+/// decided against showing.
 ///
-/// An error (of kind `Usage`) only for what was asked for by name; a setting that isn't a
-/// namespace trusts nobody.
-pub fn scope(request: ScopeRequest<'_>) -> Result<Scope, Error> {
+/// # Errors
+/// Only for what was asked for; a setting that isn't a namespace trusts nobody.
+pub fn scope(request: ScopeRequest<'_>, places: &Places) -> Result<Scope, Error> {
     if !request.asked.is_empty() {
-        let asked: Result<Vec<String>, Error> =
-            request.asked.iter().map(|typed| prefix(typed)).collect();
-        return asked.map(Scope::Only);
+        let mut asked = Vec::new();
+        for typed in request.asked {
+            match prefix(typed) {
+                Some(hex) => asked.extend(places.widened(vec![hex])),
+                None => asked.extend(places.reached(&places.meant(typed.trim(), request.cwd)?)),
+            }
+        }
+        return Ok(Scope::Only(asked));
     }
     if !request.cross_project {
-        return Ok(match request.current.map(prefix) {
-            Some(Ok(current)) => Scope::Only(vec![current]),
-            _ => Scope::Nothing(
+        return Ok(match request.current {
+            Some(root) => Scope::Only(places.namespaces(root).into_iter().collect()),
+            None => Scope::Nothing(
                 "cross_project_search is off and the current project is not known; name it with --project",
             ),
         });
@@ -68,7 +77,7 @@ pub fn scope(request: ScopeRequest<'_>) -> Result<Scope, Error> {
     Ok(match request.trusted {
         None => Scope::All,
         Some(list) => {
-            let trusted: Vec<String> = list.iter().filter_map(|typed| prefix(typed).ok()).collect();
+            let trusted = places.listed(list);
             if trusted.is_empty() {
                 Scope::Nothing("trusted_namespaces trusts no project")
             } else {
@@ -78,33 +87,24 @@ pub fn scope(request: ScopeRequest<'_>) -> Result<Scope, Error> {
     })
 }
 
-/// What a person types for a project as the beginning of a namespace (D07): 6 to 64 hex digits
-/// in any case, or the project's path. Anything else is an error that shows both forms.
-pub fn prefix(typed: &str) -> Result<String, Error> {
-    let typed = typed.trim();
-    let hex = (6..=64).contains(&typed.len()) && typed.bytes().all(|b| b.is_ascii_hexdigit());
-    if hex {
-        let digits = typed.len().min(NAMESPACE_DIGITS);
-        return Ok(typed[..digits].to_ascii_lowercase());
-    }
-    let path = typed.starts_with('/') || typed.get(1..2) == Some(":");
-    if path {
-        return Ok(namespace(&project_root(typed)));
-    }
-    Err(Error::usage(format!("{typed} is not a namespace"))
-        .hinted("6 to 64 hex digits (a1b2c3d4), or a project's absolute path (/home/me/app)"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::namespace::namespace;
 
-    const OPEN: ScopeRequest<'static> = ScopeRequest {
-        asked: &[],
-        cross_project: true,
-        trusted: None,
-        current: None,
-    };
+    fn open() -> ScopeRequest<'static> {
+        ScopeRequest {
+            asked: &[],
+            cwd: Path::new("/"),
+            cross_project: true,
+            trusted: None,
+            current: None,
+        }
+    }
+
+    fn asked(request: ScopeRequest<'_>) -> Result<Scope, Error> {
+        scope(request, &Places::default())
+    }
 
     fn only(prefixes: &[&str]) -> Scope {
         Scope::Only(prefixes.iter().map(|p| p.to_string()).collect())
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn by_default_all_projects_are_searched() {
-        assert_eq!(scope(OPEN), Ok(Scope::All));
+        assert_eq!(asked(open()), Ok(Scope::All));
         assert_eq!(Scope::All.namespaces(), None);
     }
 
@@ -120,16 +120,16 @@ mod tests {
     fn isolation_shows_the_current_project_or_nothing() {
         let alone = ScopeRequest {
             cross_project: false,
-            ..OPEN
+            ..open()
         };
         let here = ScopeRequest {
-            current: Some("a1b2c3d4e5f60718"),
+            current: Some("/nn/app"),
             ..alone
         };
-        assert_eq!(scope(here), Ok(only(&["a1b2c3d4e5f60718"])));
+        assert_eq!(asked(here), Ok(only(&[&namespace("/nn/app")])));
         assert!(only(&["a1b2c3"]).allows("a1b2c3d4e5f60718"));
         assert!(!only(&["a1b2c3"]).allows("b1b2c3d4e5f60718"));
-        let Ok(nowhere) = scope(alone) else {
+        let Ok(nowhere) = asked(alone) else {
             panic!("no results are not an error");
         };
         assert!(matches!(nowhere, Scope::Nothing(_)));
@@ -143,39 +143,41 @@ mod tests {
         let trusted = list(&[" A1B2C3D4 ", "proj_a"]);
         let request = ScopeRequest {
             trusted: Some(&trusted),
-            ..OPEN
+            ..open()
         };
-        assert_eq!(scope(request), Ok(only(&["a1b2c3d4"])));
+        assert_eq!(asked(request), Ok(only(&["a1b2c3d4"])));
         let nobody = list(&["proj_a"]);
         let request = ScopeRequest {
             trusted: Some(&nobody),
-            ..OPEN
+            ..open()
         };
-        assert!(matches!(scope(request), Ok(Scope::Nothing(_))));
+        assert!(matches!(asked(request), Ok(Scope::Nothing(_))));
     }
 
     #[test]
     fn what_is_asked_for_by_name_wins() {
-        let asked = ["/home/u/app/".to_string()];
+        let named = ["a1b2c3d4".to_string()];
         let request = ScopeRequest {
-            asked: &asked,
+            asked: &named,
             cross_project: false,
-            ..OPEN
+            ..open()
         };
-        assert_eq!(scope(request), Ok(only(&[&namespace("/home/u/app")])));
-        let wrong = ["e5f6g7h8".to_string()];
-        let error = scope(ScopeRequest {
-            asked: &wrong,
-            ..OPEN
-        });
-        assert!(error.is_err_and(|e| e.hint.is_some()));
+        assert_eq!(asked(request), Ok(only(&["a1b2c3d4"])));
+        for unknown in ["e5f6g7h8", "/nn/app"] {
+            let unknown = [unknown.to_string()];
+            let error = asked(ScopeRequest {
+                asked: &unknown,
+                ..open()
+            });
+            assert!(error.is_err_and(|e| e.hint.is_some()));
+        }
     }
 
     #[test]
     fn a_namespace_is_compared_by_what_is_stored() {
         let long = "A1B2C3D4E5F60718".repeat(4);
-        assert_eq!(prefix(&long), Ok("a1b2c3d4e5f60718".into()));
-        assert!(prefix("a1b2c").is_err());
-        assert!(prefix(&"a".repeat(65)).is_err());
+        assert_eq!(prefix(&long).as_deref(), Some("a1b2c3d4e5f60718"));
+        assert!(prefix("a1b2c").is_none());
+        assert!(prefix(&"a".repeat(65)).is_none());
     }
 }

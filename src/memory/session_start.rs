@@ -2,6 +2,7 @@
 //! lately, what is left open, and the branch.
 
 use super::block::{FactSource, RecalledFact, below_home};
+use super::places::Places;
 use super::rollback_facts::{Audience, recent_facts};
 use super::scopes::Scope;
 use super::session_summary::summary_of;
@@ -58,8 +59,9 @@ pub fn session_start_facts(
     store: &Store,
     start: &SessionStart,
 ) -> Result<Vec<RecalledFact>, Error> {
-    let scope = start.workspace.scope(start.trusted.as_deref());
-    let scope = trusted(scope, Some(&start.workspace.root), store, &start.trusts)?;
+    let places = Places::of(store)?;
+    let scope = start.workspace.scope(&places, start.trusted.as_deref());
+    let scope = trusted(scope, store, &start.trusts)?;
     let mut facts = last(store, start, &scope)?;
     let audience = Audience {
         session: start.session.as_deref(),

@@ -6,31 +6,23 @@ use crate::config::trust::{Trust, Trusts};
 use crate::model::error::Error;
 use crate::store::Store;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Why nothing may be seen.
 const NOBODY: &str = "an agent was told not to trust the project";
 
 /// A scope without the projects that an agent was told not to trust. Where there is no such record, or
-/// no such project is stored, it stays as it is; else it names the others one by one. With `project`,
-/// only that one and those below it are asked for.
+/// no such project is stored, it stays as it is; else it names the others one by one.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn trusted(
-    scope: Scope,
-    project: Option<&str>,
-    store: &Store,
-    trusts: &Trusts,
-) -> Result<Scope, Error> {
-    if matches!(scope, Scope::Nothing(_)) || !trusts.mistrusts_any(project) {
+pub fn trusted(scope: Scope, store: &Store, trusts: &Trusts) -> Result<Scope, Error> {
+    if matches!(scope, Scope::Nothing(_)) || !trusts.mistrusts_any() {
         return Ok(scope);
     }
-    let is_asked = |path: &str| project.is_none_or(|root| Path::new(path).starts_with(root));
     let projects = store.projects("")?;
     let (seen, hidden): (Vec<_>, Vec<_>) = projects
         .into_iter()
-        .filter(|(namespace, path)| scope.allows(namespace) && is_asked(path))
+        .filter(|(namespace, _)| scope.allows(namespace))
         .partition(|(_, path)| trusts.of(path) != Trust::Untrusted);
     if hidden.is_empty() {
         return Ok(scope);

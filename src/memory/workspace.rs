@@ -1,24 +1,24 @@
 //! Where an agent works, which stored sessions are of its project, and whether it may be given any.
 
+use super::places::{Places, root_of};
 use super::scopes::Scope;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Env, Loaded};
 use crate::host::git;
 use crate::model::error::Error;
-use crate::model::namespace::{is_of_windows, namespace, project_root};
+use crate::model::namespace::{namespace, project_root};
 use crate::store::SessionFilter;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// A working directory, as the memory of its project is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
-    /// The project's root: the repository's, else the directory.
+    /// The project's root: the repository's, else the directory, without links.
     pub root: String,
     /// The directory: a worktree lies elsewhere.
     cwd: String,
-    /// Folders of a repository are one project. Outside of one a folder is none of those below it: a
-    /// home directory doesn't remember everybody's work.
-    is_repository: bool,
+    /// It lies in a repository.
+    pub is_repository: bool,
     /// The branch that is checked out.
     pub branch: Option<String>,
 }
@@ -26,12 +26,10 @@ pub struct Workspace {
 impl Workspace {
     /// Around an absolute directory; a few `stat`s.
     pub fn of(cwd: &Path) -> Workspace {
-        let repository = git::repository(cwd);
-        let root = repository.as_deref().unwrap_or(cwd);
         Workspace {
-            root: project_root(&root.to_string_lossy()),
+            root: root_of(None, cwd),
             cwd: project_root(&cwd.to_string_lossy()),
-            is_repository: repository.is_some(),
+            is_repository: git::repository(cwd).is_some(),
             branch: git::branch(cwd),
         }
     }
@@ -58,7 +56,7 @@ impl Workspace {
                 "no agent was told to trust the project, and graphiti.unknown_projects is deny",
             ));
         }
-        if !here.trusts(&self.namespace()) {
+        if !self.is_listed(here.trusted_namespaces.as_deref()) {
             return Err(Error::usage(
                 "session_tracking.trusted_namespaces doesn't name the project",
             ));
@@ -66,54 +64,37 @@ impl Workspace {
         Ok(trusts)
     }
 
+    fn is_listed(&self, trusted: Option<&[String]>) -> bool {
+        let Some(trusted) = trusted else { return true };
+        let trusted = Places::default().listed(trusted);
+        let own = [&self.root, &self.cwd].map(|dir| namespace(dir));
+        let is_own = |one: &String| own.iter().any(|space| space.starts_with(one));
+        trusted.iter().any(is_own)
+    }
+
     /// The namespace of the project's root.
     pub fn namespace(&self) -> String {
         namespace(&self.root)
     }
 
-    /// Whose sessions are its own, of those that are trusted (`None`: all).
-    pub fn scope(&self, trusted: Option<&[String]>) -> Scope {
-        match (self.is_repository, trusted) {
-            (false, _) => Scope::Only(vec![self.namespace()]),
-            (true, None) => Scope::All,
-            (true, Some(trusted)) => Scope::Only(trusted.to_vec()),
-        }
-    }
-
-    /// The path that its sessions' projects have, or begin with; goes with [`Workspace::scope`].
-    pub fn project(&self) -> Option<String> {
-        self.is_repository.then(|| self.root.clone())
+    /// Whose sessions are its own, of those that are trusted (`None`: all). A folder without a repository is
+    /// none of those below it: a home directory doesn't remember everybody's work.
+    pub fn scope(&self, places: &Places, trusted: Option<&[String]>) -> Scope {
+        let trusted = trusted.map(|trusted| places.listed(trusted));
+        let is_trusted = |space: &String| {
+            let trusted = trusted.as_ref();
+            trusted.is_none_or(|all| all.iter().any(|one| space.starts_with(one)))
+        };
+        let own = places.namespaces(&self.root).into_iter();
+        Scope::Only(own.filter(is_trusted).collect())
     }
 
     /// This project's sessions within a scope, the latest first.
     pub fn sessions(&self, scope: &Scope, limit: u32) -> SessionFilter {
         SessionFilter {
-            project: self.project(),
             namespaces: scope.namespaces(),
             limit: Some(limit),
             ..SessionFilter::default()
         }
-    }
-}
-
-/// The root of the project that a path means, from the directory `cwd`: `.`, and no path, is the
-/// repository around it, anything else itself.
-pub fn root_of(path: Option<&Path>, cwd: &Path) -> String {
-    let path = path.unwrap_or(Path::new("."));
-    let full = match path == Path::new(".") {
-        true => git::repository(cwd).unwrap_or_else(|| cwd.to_owned()),
-        // logs may come from another machine
-        false if is_of_windows(&path.to_string_lossy()) => path.to_owned(),
-        false => tidy(&cwd.join(path)),
-    };
-    project_root(&full.to_string_lossy())
-}
-
-/// Without `.` and `..`: a project has one name.
-fn tidy(path: &Path) -> PathBuf {
-    let climbs = path.components().any(|part| part == Component::ParentDir);
-    match climbs {
-        true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
-        false => path.components().collect(),
     }
 }

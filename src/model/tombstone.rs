@@ -38,8 +38,8 @@ impl Tombstones {
 pub struct Selection {
     /// Ids of sessions, all of each.
     pub sessions: Vec<String>,
-    /// The beginning of a namespace (empty: all), and a time: episodes that began before it.
-    pub before: Option<(String, Time)>,
+    /// Beginnings of namespaces (empty: all), and a time: episodes that began before it.
+    pub before: Vec<(String, Time)>,
     /// Ids of memories.
     pub memories: Vec<Uuid>,
     /// A group: what it was told of itself, such as who owns it.

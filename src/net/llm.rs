@@ -3,7 +3,6 @@
 
 use super::http::{Http, HttpError};
 use crate::model::consent::Permit;
-use crate::model::error::{Error, ErrorKind};
 use crate::model::llm::{ModelReply, Tokens, Turn, Unanswered};
 use serde_json::{Value, json};
 
@@ -45,10 +44,14 @@ impl Llm {
     ///
     /// # Errors
     /// As [`Llm::say`].
-    pub fn ask(&self, permit: &Permit, prompt: &str, tokens_max: u64) -> Result<LlmAnswer, Error> {
+    pub fn ask(
+        &self,
+        permit: &Permit,
+        prompt: &str,
+        tokens_max: u64,
+    ) -> Result<LlmAnswer, Unanswered> {
         let turns = [Turn::Asks(prompt.to_owned())];
-        let said = self.say(permit, &turns, tokens_max);
-        let said = said.map_err(|why| Error::new(ErrorKind::Failed, why.to_string()))?;
+        let said = self.say(permit, &turns, tokens_max)?;
         Ok(LlmAnswer {
             text: said.text,
             tokens: said.tokens.unwrap_or_default(),

@@ -7,6 +7,7 @@ use super::last_run::LastRun;
 use super::spec::Window;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Config, Env, Loaded};
+use crate::memory::places::root_of;
 use crate::model::policy::Narrowed;
 use crate::model::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,10 +71,11 @@ impl<'a> Admission<'a> {
     ) -> Result<Option<Arc<Narrowed>>, String> {
         let excluded = &self.loaded.config.excluded;
         let places = [project, cwd, Some(path)];
-        if places
-            .into_iter()
-            .flatten()
-            .any(|place| excluded.covers(place))
+        let is_excluded = |place: &str| excluded.covers(place);
+        let is_named = places.into_iter().flatten().any(is_excluded);
+        if is_named
+            || (!excluded.patterns().is_empty()
+                && place(project.or(cwd)).is_some_and(|root| is_excluded(&root)))
         {
             return Err("excluded".into());
         }
@@ -125,7 +127,7 @@ impl<'a> Admission<'a> {
     fn trusted(&self, project: &str) -> Result<(), String> {
         match self.trusts() {
             Err(what) => Err(self.note("trust unknown", what)),
-            Ok(trusts) if trusts.of(project) == Trust::Untrusted => Err("untrusted".into()),
+            Ok(trusts) if is_untrusted(trusts, project) => Err("untrusted".into()),
             Ok(_) => Ok(()),
         }
     }
@@ -151,6 +153,21 @@ impl<'a> Admission<'a> {
         let (own, user) = (of(own), of(&self.loaded.config));
         (own != user).then(|| Arc::new(own))
     }
+}
+
+/// The root of the project that a folder is in.
+fn place(folder: Option<&str>) -> Option<String> {
+    folder.map(|folder| root_of(Some(Path::new(folder)), Path::new("/")))
+}
+
+/// Under the name that sessions have for it, or without links.
+fn is_untrusted(trusts: &Trusts, project: &str) -> bool {
+    let real = Path::new(project).canonicalize().ok();
+    let real = real.as_deref().and_then(Path::to_str);
+    let names = [Some(project), real].into_iter().flatten();
+    names
+        .into_iter()
+        .any(|name| trusts.of(name) == Trust::Untrusted)
 }
 
 /// A worker that panicked left whole answers behind.

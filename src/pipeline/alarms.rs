@@ -19,8 +19,10 @@ use std::path::{Path, PathBuf};
 pub struct Trouble {
     /// Why it failed; never content.
     pub reason: String,
-    /// Episodes that wait for it.
+    /// How many wait for it.
     pub waiting: u64,
+    /// What waits: `episode`.
+    pub unit: &'static str,
     /// Somebody has to do something; else time may heal it.
     pub is_lasting: bool,
     /// Nobody tried this time: what was known of it before holds.
@@ -38,8 +40,11 @@ pub struct Alarm {
     pub reason: String,
     /// When it failed first, with no success since.
     pub since: Time,
-    /// Episodes that wait for it.
+    /// How many wait for it.
     pub waiting: u64,
+    /// What waits: `episode`.
+    #[serde(default = "episode")]
+    pub unit: String,
     /// What to type.
     pub hint: String,
     /// It is told: at once where somebody has to do something, else after `upload.alarm_after`.
@@ -50,6 +55,10 @@ pub struct Alarm {
     /// Whoever is told once a day is told now.
     #[serde(skip)]
     pub is_due: bool,
+}
+
+fn episode() -> String {
+    "episode".to_owned()
 }
 
 /// How an alarm changed in a run.
@@ -69,8 +78,8 @@ impl Alarm {
     pub fn words(&self, zone: Zone) -> String {
         let waiting = match self.waiting {
             0 => String::new(),
-            1 => " (1 episode waits)".to_owned(),
-            more => format!(" ({} wait)", plural(more, "episode")),
+            1 => format!(" (1 {} waits)", self.unit),
+            more => format!(" ({} wait)", plural(more, &self.unit)),
         };
         let since = time(Some(self.since), zone);
         format!("{} fails since {since}{waiting}: {}", self.who, self.reason)
@@ -85,6 +94,7 @@ impl Alarm {
             "reason": self.reason,
             "since": self.since.rfc3339_millis(),
             "waiting": self.waiting,
+            "unit": self.unit,
             "hint": self.hint,
             "rings": self.rings,
         })
@@ -132,6 +142,7 @@ pub fn note(
         reason: trouble.reason.clone(),
         since,
         waiting: trouble.waiting,
+        unit: trouble.unit.to_owned(),
         hint: trouble.hint.clone(),
         rings,
         told: if is_due { Some(now) } else { told },
@@ -166,14 +177,18 @@ fn read(path: &Path) -> Option<Alarm> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Names in settings may have any letters.
 fn path(who: &str, home: &Home) -> PathBuf {
+    home.alarms().join(file_name(who))
+}
+
+/// What a file about this is called: names in settings may have any letters.
+pub fn file_name(who: &str) -> String {
     let safe = |c: char| match c.is_ascii_alphanumeric() || c == '-' || c == '_' {
         true => c.to_string(),
         false => format!("%{:x}", u32::from(c)),
     };
     let name: String = who.chars().map(safe).collect();
-    home.alarms().join(format!("{name}.json"))
+    format!("{name}.json")
 }
 
 fn named(path: &Path, error: &std::io::Error) -> Error {

@@ -6,7 +6,7 @@ use super::context::RunContext;
 use super::spec::Window;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{SinkSettings, graphs};
-use crate::memory::workspace::root_of;
+use crate::memory::places::root_of;
 use crate::model::error::Error;
 use crate::store::Store;
 use anyhow::Result;
@@ -78,6 +78,8 @@ fn untrusted(cx: &RunContext<'_>) -> Result<Option<String>, Error> {
 pub struct KeptHere {
     /// Whatever the sink: not trusted, switched off, or `store_in_graph` is off there.
     pub everywhere: Vec<String>,
+    /// Of these, those whose own file says `store_in_graph: false`: nothing of them waits.
+    pub by_setting: Vec<String>,
     /// By graphs: these, and what settings of `graphiti` keep from them.
     pub from_graphs: Vec<String>,
 }
@@ -97,10 +99,15 @@ impl KeptHere {
             false => None,
         };
         let (mut everywhere, mut from_graphs) = (BTreeSet::new(), BTreeSet::new());
+        let mut by_setting = Vec::new();
         for (_, project) in store.projects("")? {
             let verdict = admission.admit(Some(&project), None, "");
             let own = verdict.as_ref().ok().and_then(Option::as_ref);
-            if verdict.is_err() || own.is_some_and(|own| !own.store_in_graph) {
+            let stays = own.is_some_and(|own| !own.store_in_graph);
+            if stays {
+                by_setting.push(project.clone());
+            }
+            if verdict.is_err() || stays {
                 everywhere.insert(project.clone());
             }
             let is_unknown = |trusts: &Trusts| trusts.of(&project) == Trust::Unknown;
@@ -111,6 +118,7 @@ impl KeptHere {
         from_graphs.extend(everywhere.iter().cloned());
         Ok(KeptHere {
             everywhere: everywhere.into_iter().collect(),
+            by_setting,
             from_graphs: from_graphs.into_iter().collect(),
         })
     }

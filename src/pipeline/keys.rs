@@ -5,7 +5,7 @@
 use crate::config::{Env, Home};
 use crate::model::error::Error;
 use crate::net::http::Proxies;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -31,16 +31,17 @@ pub fn key(setting: &str, name: &str, env: &Env) -> Result<String> {
 /// `NAME=value` lines of the file; none where there is no file. One that others may read is refused.
 fn kept(file: &Path) -> Result<BTreeMap<String, String>> {
     let named = || file.display().to_string();
+    let unread = |error| Error::usage(format!("{}: {error}", named()));
     let mode = match fs::metadata(file) {
         Ok(meta) => meta.permissions().mode(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(error).with_context(named),
+        Err(error) => return Err(unread(error).into()),
     };
     if mode & 0o077 != 0 {
         let error = Error::usage(format!("{} can be read by others", named()));
         return Err(error.hinted(format!("chmod 600 {}", named())).into());
     }
-    let text = fs::read_to_string(file).with_context(named)?;
+    let text = fs::read_to_string(file).map_err(unread)?;
     let lines = text
         .lines()
         .map(str::trim)

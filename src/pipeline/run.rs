@@ -5,11 +5,12 @@ use super::active_run::Run;
 use super::context::RunContext;
 use super::last_run;
 use super::options::RunOptions;
+use super::preconditions;
 use super::spec::{Pipeline, Step};
 use super::steps::report::RunReport;
 use super::steps::{enrich, ingest, promote, report, track, upload};
+use super::sweep::sweeps;
 use crate::config::gate;
-use crate::model::error::Error;
 use anyhow::Result;
 
 /// How a run ended.
@@ -40,9 +41,7 @@ pub fn run(
         return Ok(RunOutcome::Off(gate.reason));
     }
     let has = |step| pipeline.steps.contains(&step);
-    if !has(Step::Ingest) {
-        return Err(without_ingest(pipeline).into());
-    }
+    preconditions::reads(pipeline)?;
     let mut run = Run::begin(pipeline, options, &gate.reason, cx)?;
     if has(Step::Enrich) {
         enrich::prepare(&mut run)?;
@@ -66,15 +65,8 @@ pub fn run(
     if has(Step::Upload) {
         done.uploaded = upload::run(&mut run)?;
     }
+    done.sweeps = sweeps(&done.ingested.unread, run.cx.env, run.cx.now);
     run.end()?;
     report::run(&mut run, &done)?;
     Ok(RunOutcome::Done(Box::new(done)))
-}
-
-fn without_ingest(pipeline: &Pipeline) -> Error {
-    let message = format!(
-        "pipeline `{}` has nothing to report without `ingest`",
-        pipeline.name
-    );
-    Error::usage(message).hinted("sessionmill status")
 }

@@ -2,15 +2,17 @@
 //! need.
 
 use super::context::RunContext;
+use super::graph_counts;
 use super::keys::{key, proxies};
 use crate::config::{
-    Config, DatabaseSettings, Graphiti, Loaded, Protocol, SinkSettings as Settings, SinkTo, graphs,
+    Config, DatabaseSettings, Graphiti, Home, Loaded, Protocol, SinkSettings as Settings, SinkTo,
+    graphs,
 };
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
 use crate::model::delivery::DeliveryError;
 use crate::model::error::{Error, ErrorKind};
-use crate::model::extraction::Extraction;
+use crate::model::extraction::{Extraction, Finds};
 use crate::model::scope::{MemoryScope, session_key};
 use crate::net::http::{Http, HttpOptions};
 use crate::sinks::database::{Database as Beside, Login};
@@ -40,8 +42,8 @@ const ANSWER_MS_MAX: u64 = 300_000;
 /// For what a person waits for.
 const SEARCH_MS_MAX: u64 = 10_000;
 
-/// Whether a run could open each of its sinks.
-pub fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Result<()>> {
+/// The sinks that a run can't open, and why: they get nothing, and the run goes on without them.
+pub fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<(String, anyhow::Error)> {
     let config = &cx.loaded.config;
     let refused = graphs(&config.memory, None).err();
     let try_it = |sink: &Settings| match &refused {
@@ -49,7 +51,9 @@ pub fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Result<()>> {
         Some(_) if sink.is_graph() => Ok(()),
         _ => open(sink, false, store, cx).map(drop),
     };
-    config.sinks.iter().map(try_it).collect()
+    let sinks = config.sinks.iter();
+    let refused = sinks.filter_map(|sink| Some((sink.name.clone(), try_it(sink).err()?)));
+    refused.collect()
 }
 
 /// A sink, ready to be asked. Opens no connection yet. `is_unverified`: one that can't be read back is
@@ -202,13 +206,13 @@ fn database(
 }
 
 /// What a sink's server has a language model do, and what that costs; `None`: nothing.
-pub fn extraction(to: &SinkTo) -> Option<Extraction> {
+pub fn extraction(settings: &Settings, home: &Home) -> Option<Extraction> {
     let SinkTo::Graphiti(Graphiti {
         protocol,
         database,
         usd_per_million: (input, output),
         ..
-    }) = to
+    }) = &settings.to
     else {
         return None;
     };
@@ -217,6 +221,7 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
         context: if is_alone { 0 } else { CONTEXT },
         usd_per_million_input: *input,
         usd_per_million_output: *output,
+        finds: Finds::of(&graph_counts::of(&settings.name, home)),
     })
 }
 

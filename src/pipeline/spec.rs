@@ -36,7 +36,7 @@ pub fn load(name: &str, dir: &Path) -> Result<Pipeline, Error> {
 }
 
 /// Names of all pipelines: those that are built in, then the user's own.
-fn known(dir: &Path) -> Vec<String> {
+pub fn known(dir: &Path) -> Vec<String> {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let names = files.filter_map(|file| {
         let name = file.file_name().into_string().ok()?;

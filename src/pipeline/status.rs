@@ -4,10 +4,13 @@ use super::admission::Admission;
 use super::context::RunContext;
 use super::options::{self, RunOptions};
 use super::spec::{Pipeline, Window};
+use super::sweep::{Sweep, UnreadLog, soon, sweeps};
 use crate::agents::registry;
+use crate::config::Env;
 use crate::memory::classifiers;
 use crate::memory::redaction_setup::Redaction;
-use crate::model::source::SourceFile;
+use crate::model::source::{SourceChange, SourceFile};
+use crate::model::time::Time;
 use crate::stages::discover::{DiscoverOptions, Discovered, KnownLog, discover};
 use crate::store::{Store, StoreStatus};
 use anyhow::Result;
@@ -60,4 +63,14 @@ pub fn backlog(
         due: run.last_run.left.due,
     };
     Ok(discover(found, &known, &options, &registry::family))
+}
+
+/// What agents delete that no run has read: all that is too old for the next one, and what it would take
+/// that goes soon.
+pub fn unread_sweeps(waiting: &Discovered, env: &Env, now: Time) -> Vec<Sweep> {
+    let new = waiting.slices.iter();
+    let new = new.filter(|slice| slice.seen == SourceChange::New);
+    let mut unread = soon(new.map(|slice| &slice.file), env, now);
+    unread.extend(waiting.outside.iter().map(UnreadLog::of));
+    sweeps(&unread, env, now)
 }

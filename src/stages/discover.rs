@@ -42,10 +42,18 @@ pub struct Discovered {
     pub slices: Vec<Slice>,
     /// Files that are as they were.
     pub unchanged: u64,
-    /// Files outside the window that the store doesn't know: (files, bytes on disk).
-    pub outside: (u64, u64),
+    /// Files outside the window that the store doesn't know.
+    pub outside: Vec<SourceFile>,
     /// Keys of checkpoints whose file is gone; their episodes stay.
     pub vanished: Vec<String>,
+}
+
+impl Discovered {
+    /// Files outside the window, and their bytes on disk.
+    pub fn outside_sizes(&self) -> (u64, u64) {
+        let bytes = self.outside.iter().map(|file| file.stat.size).sum();
+        (self.outside.len() as u64, bytes)
+    }
 }
 
 /// What logs of one session have in common, as far as their names tell.
@@ -98,8 +106,7 @@ pub fn discover(
         {
             found.slices.push(slice(SourceChange::New, 0, 0, None));
         } else {
-            found.outside.0 += 1;
-            found.outside.1 += file.stat.size;
+            found.outside.push(file.clone());
         }
     }
     let moved: BTreeSet<&str> = moves.values().map(|old| old.key.as_str()).collect();
@@ -280,7 +287,7 @@ mod tests {
             keys,
             ["/p/new.jsonl", "/p/s.jsonl", "/p/s/subagents/agent-1.jsonl"]
         );
-        assert_eq!(found.outside, (1, 2));
+        assert_eq!(found.outside_sizes(), (1, 2));
         let then = file("/p/old.jsonl", 1, 0);
         assert_eq!(
             discover(&files[1..2], &known(&then), &options, &registry::family)

@@ -10,6 +10,7 @@ use crate::memory::recall::{RecallQuestion, recall};
 use crate::memory::scopes::Scope;
 use crate::model::consent::endpoint_text;
 use crate::model::embedding::{Meaning, Vector};
+use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::{Access, Embedded, Query, Store};
 use serde_json::{Value, json};
@@ -280,11 +281,11 @@ fn only_one_models_vectors_are_compared_and_another_model_begins_anew() {
     };
     assert_eq!(compared("m", parse("repair", 9)), (4, 2));
     assert_eq!(compared("other", parse("repair", 9)), (0, 0));
-    let shop = Query {
-        project: Some(desk.path("shop").display().to_string()),
+    let own = Query {
+        agent: Some(Agent::new("codex")),
         ..parse("repair", 9)
     };
-    assert_eq!(compared("m", shop), (2, 2), "filters come before");
+    assert_eq!(compared("m", own), (0, 0), "filters come before");
     server.asked();
     configure(
         &desk,

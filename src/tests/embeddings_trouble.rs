@@ -4,6 +4,7 @@
 use super::embeddings::{agree, asking, configure, embedded, knows, numbers, put, run, says};
 use super::server::{Asked, Reply, Server, agreed};
 use super::world::Desk;
+use crate::cli::Exit;
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::embedding::Vector;
 use crate::model::llm::Unanswered;
@@ -40,7 +41,14 @@ fn a_server_in_trouble_keeps_nothing_up_and_the_next_run_goes_on() {
         (self::says(short), "another length"),
     ] {
         let (desk, server) = after_one(trouble);
-        let ran = run(&desk, "run");
+        let ran = desk.run("sessionmill run");
+        let is_lasting = !says.contains("429") && !says.contains("500");
+        let exit = if is_lasting {
+            Exit::Partial
+        } else {
+            Exit::Done
+        };
+        assert_eq!(ran.exit, exit, "{says}: {}", ran.shown());
         assert!(ran.stderr.contains(says), "{says}: {}", ran.shown());
         assert!(
             ran.stderr.contains("3 texts without a vector"),

@@ -208,7 +208,12 @@ fn a_model_that_fails_holds_nothing_up() {
         let desk = desk(&server.endpoint, "openai");
         agree(&desk, &server.endpoint);
         let ran = desk.run("sessionmill run");
-        assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+        // time mends a question that is refused, and no address that is wrong
+        let exit = match says {
+            "answers 400" | "could not be classified" => Exit::Done,
+            _ => Exit::Partial,
+        };
+        assert_eq!(ran.exit, exit, "{}", ran.shown());
         assert!(ran.stderr.contains(says), "{says}: {}", ran.shown());
         assert_eq!(server.asked().len(), 1);
         assert_eq!(activity(&desk)["primary"], "mixed");
@@ -302,7 +307,7 @@ fn ask(endpoint: &str, timeout_ms: u64) -> (Result<String, String>, Vec<u64>) {
     };
     let answer = llm.ask(&permit, "p", 10);
     let waited = waits.borrow().clone();
-    (answer.map(|a| a.text).map_err(|e| e.message), waited)
+    (answer.map(|a| a.text).map_err(|e| e.to_string()), waited)
 }
 
 #[test]

@@ -474,7 +474,7 @@ fn a_run_that_broke_off_before_its_verdicts_is_made_up_for() {
     let tree = site.repo.join(".git").to_string_lossy().into_owned();
     let mut seen = store.git_seen(&tree).unwrap().unwrap();
     seen.awaits_verdict = true;
-    let mut rows = store.operations(None, None).unwrap();
+    let mut rows = store.operations(None).unwrap();
     rows.retain(|row| row.git.gives_up());
     let mut row = rows.pop().unwrap();
     let effect = &mut row.git.effect;

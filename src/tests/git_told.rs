@@ -325,12 +325,10 @@ fn a_commit_is_looked_up_and_no_other_operation_is_read() {
     site.run();
     let store = site.desk.path(".graphiti/sessionmill.db");
     let store = Store::open(&store, Access::ReadOnly).unwrap();
-    assert_eq!(store.operations(None, None).unwrap().len(), 41);
+    assert_eq!(store.operations(None).unwrap().len(), 41);
     for (hash, wants) in [(&hashes[12], 2), (&hashes[39], 2), (&hashes[3], 1)] {
         for digits in [9, 12, 40] {
-            let rows = store
-                .operations_naming(&hash[..digits], None, None)
-                .unwrap();
+            let rows = store.operations_naming(&hash[..digits], None).unwrap();
             // its commit, the one after it, and the reset that left it behind
             assert!(
                 (wants..=3).contains(&rows.len()),
@@ -341,12 +339,12 @@ fn a_commit_is_looked_up_and_no_other_operation_is_read() {
         let told = site.told(&format!("--commit {}", &hash[..9]));
         assert_eq!(told.len(), wants, "{told:?}");
     }
-    let none = store.operations_naming("0123456789", None, None).unwrap();
+    let none = store.operations_naming("0123456789", None).unwrap();
     assert!(none.is_empty());
     let elsewhere = ["ffff".to_owned()];
     assert!(
         store
-            .operations_naming(&hashes[12], Some(&elsewhere), None)
+            .operations_naming(&hashes[12], Some(&elsewhere))
             .unwrap()
             .is_empty()
     );

@@ -209,31 +209,48 @@ fn without_consent_no_session_is_told() {
     assert!(server.asked().is_empty());
 }
 
+/// The model answers about everybody but `aaaa`.
+fn picky(asked: &Asked) -> Reply {
+    match question(asked).contains("mend") {
+        true => busy(),
+        false => fine(),
+    }
+}
+
 #[test]
-fn a_model_that_is_away_is_asked_again_when_the_documents_say_and_given_up() {
+fn a_session_that_alone_gets_no_answer_is_asked_about_when_the_documents_say_and_given_up() {
     for (max_retries, delays) in [(5, &[300, 900, 2_700, 7_200, 21_600][..]), (1, &[300])] {
         let hook = Server::new(vec![Reply::Says(200, "", "ok".into())]);
         let resilience = json!({"resilience": {
             "retry_queue": {"max_retries": max_retries},
             "notifications": {"notification_method": "webhook", "webhook_url": hook.endpoint}}});
-        let (mut desk, server) = asking(vec![busy()], [resilience, Value::Null, Value::Null]);
+        let mut desk = desk();
+        desk.now = Time::parse("2026-05-21T12:00:00Z").unwrap();
+        let server = Server::answering(picky);
+        configure(&desk, &server, [resilience, Value::Null, Value::Null]);
+        agree(&desk, &server.endpoint);
         agree(&desk, &hook.endpoint);
         put(&desk, "aaaa", 1, &["mend"]);
         run(&desk, "run");
         assert_eq!(server.asked().len(), 1);
-        for delay in delays {
+        // the next one comes while it waits
+        put(&desk, "bbbb", 0, &["build"]);
+        for (nth, delay) in delays.iter().enumerate() {
             assert_eq!(telling(&desk, "aaaa")["state"], "waiting");
             later(&mut desk, delay - 1);
-            assert_eq!(run(&desk, "plan --json").json()["summaries"]["sessions"], 0);
-            run(&desk, "run");
+            let said = desk.run("sessionmill plan --json").json();
+            assert_eq!(said["summaries"]["sessions"], 0, "{said}");
+            desk.run("sessionmill run");
             assert_eq!(server.asked().len(), 0, "too early");
             later(&mut desk, 1);
-            run(&desk, "run");
-            assert_eq!(server.asked().len(), 1, "after {delay}");
+            desk.run("sessionmill run");
+            let asked = 1 + usize::from(nth + 1 == delays.len());
+            assert_eq!(server.asked().len(), asked, "after {delay}");
         }
         let given_up = telling(&desk, "aaaa");
         assert_eq!(given_up["state"], "refused");
         assert!(given_up["error"].as_str().unwrap().contains("429"));
+        assert_eq!(telling(&desk, "bbbb")["state"], "told");
         assert!(page(&desk).contains("\nmend it"));
         assert!(logged(&desk).contains("model m: 1 session given up"));
         let told = hook.asked();
@@ -242,6 +259,24 @@ fn a_model_that_is_away_is_asked_again_when_the_documents_say_and_given_up() {
         later(&mut desk, 1_000_000);
         run(&desk, "run");
         assert!(server.asked().is_empty() && hook.asked().is_empty());
+    }
+}
+
+#[test]
+fn a_model_that_is_away_for_days_gives_no_session_up() {
+    let (mut desk, server) = asking(vec![busy()], NOTHING);
+    for (nth, session) in ["aaaa", "bbbb", "cccc"].into_iter().enumerate() {
+        put(&desk, session, nth as u32, &["mend"]);
+    }
+    for _ in 0..30 {
+        desk.run("sessionmill run");
+        later(&mut desk, 3_600);
+    }
+    let asked = server.asked().len();
+    assert!(asked < 25, "{asked} questions in thirty hours");
+    for session in ["aaaa", "bbbb", "cccc"] {
+        let state = telling(&desk, session)["state"].clone();
+        assert_eq!(state, "waiting", "{session}");
     }
 }
 

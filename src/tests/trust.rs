@@ -119,7 +119,7 @@ fn who_cannot_be_told_apart_is_told_nothing() {
 fn recall_in_a_repository_tells_nothing_of_a_part_that_is_not_trusted() {
     let mut desk = desk();
     let whole = repository(&desk, "whole", "git@h:o/whole");
-    let part = repository(&desk, "whole/part", "git@h:o/part");
+    let part = format!("{whole}/part");
     talk(
         &desk,
         &part,

@@ -258,7 +258,7 @@ fn a_reason_that_is_not_sure_is_quoted_to_no_agent() {
     }
     let path = site.desk.path(".graphiti/sessionmill.db");
     let mut store = Store::open(&path, Access::ReadWrite).unwrap();
-    let rows = store.operations_naming(&lost, None, None).unwrap();
+    let rows = store.operations_naming(&lost, None).unwrap();
     let mut row = rows.into_iter().find(|row| row.git.gives_up()).unwrap();
     row.git.reason.as_mut().unwrap().confidence = Confidence::Medium;
     let unit = GitUnit {

@@ -79,7 +79,11 @@ fn what_the_first_run_leaves_out_is_said_once_and_when_nothing_is_found() {
         first.shown()
     );
     let again = desk.run("sessionmill run");
-    assert!(!again.stdout.contains("never read"), "{}", again.shown());
+    assert!(
+        !again.stdout.contains("older than 7 days"),
+        "{}",
+        again.shown()
+    );
     let searched = desk.run("sessionmill search unheard");
     assert!(
         searched
@@ -158,4 +162,44 @@ fn what_was_written_while_tracking_was_off_is_no_backlog() {
     desk.run(&enable);
     let ran = desk.run("sessionmill run");
     assert!(finds(&desk, "late"), "{}", ran.shown());
+}
+
+#[test]
+fn logs_that_are_swept_unread_are_told_with_the_days_by_status_and_in_a_runs_last_line() {
+    let mut desk = home();
+    log(&desk, "new", 0);
+    log(&desk, "old", 10);
+    log(&desk, "older", 28);
+    let line = "Claude Code deletes 2 logs that were never read, from 2026-06-03 to 2026-06-21 \
+                (sessionmill backfill)";
+    let last = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+    // what the next run takes, and stays for weeks, is nothing to speak of
+    let status = desk.run("sessionmill status");
+    assert!(
+        status.stdout.lines().any(|said| said == line),
+        "{}",
+        status.shown()
+    );
+    for _ in 0..2 {
+        let ran = desk.run("sessionmill run");
+        assert_eq!(last(&ran.stdout), line, "{}", ran.shown());
+    }
+    let swept = desk.run("sessionmill run --json").json()["deleted_unread"].clone();
+    assert_eq!(swept[0]["logs"], 2, "{swept}");
+    assert_eq!(
+        desk.run("sessionmill status --json").json()["deleted_unread"],
+        swept
+    );
+    // nobody runs it for a month: what it would take goes too
+    log(&desk, "late", 0);
+    desk.now = Time(desk.now.0 + 25 * DAY_MS);
+    let status = desk.run("sessionmill status").stdout;
+    let line = "deletes 3 logs that were never read, from 2026-06-26 to 2026-07-01 (";
+    assert!(status.contains(line), "{status}");
+    desk.write(".claude/settings.json", r#"{"cleanupPeriodDays": 99}"#);
+    let status = desk.run("sessionmill status").stdout;
+    assert!(status.contains("from 2026-08-11 to 2026-08-29"), "{status}");
+    assert_eq!(desk.run("sessionmill backfill").exit, Exit::Done);
+    let ran = desk.run("sessionmill run");
+    assert!(!ran.stdout.contains("deletes"), "{}", ran.shown());
 }

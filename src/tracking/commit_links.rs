@@ -317,7 +317,6 @@ pub fn mentions(
     store: &Store,
     commit: &str,
     namespaces: Option<&[String]>,
-    project: Option<&str>,
 ) -> Result<Vec<CommitMention>, Error> {
     let query = Query {
         terms: vec![Term {
@@ -326,7 +325,6 @@ pub fn mentions(
             ..Term::default()
         }],
         namespaces: namespaces.map(<[String]>::to_vec),
-        project: project.map(str::to_owned),
         sources: vec![EpisodeSource::SessionSummary],
         limit: SUMMARIES_MAX,
         ..Query::default()

@@ -4,7 +4,6 @@ use crate::model::error::Error;
 use crate::model::namespace::namespace;
 use crate::model::time::Time;
 use crate::store::{OperationExtent, Store};
-use std::path::Path;
 
 /// What is looked through for an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,26 +16,19 @@ pub struct Coverage {
     pub sessions_since: Option<Time>,
 }
 
-/// What is stored of these namespaces (`None`: all), and of this project, those below it and around it.
+/// What is stored of these namespaces (`None`: all).
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn coverage(
-    store: &Store,
-    namespaces: Option<&[String]>,
-    project: Option<&str>,
-) -> Result<Coverage, Error> {
-    let is_meant = |name: &str, path: &str| {
-        let fits = namespaces.is_none_or(|all| all.iter().any(|one| name.starts_with(one)));
-        let (path, project) = (Path::new(path), project.map(Path::new));
-        fits && project.is_none_or(|own| path.starts_with(own) || own.starts_with(path))
-    };
+pub fn coverage(store: &Store, namespaces: Option<&[String]>) -> Result<Coverage, Error> {
+    let is_meant =
+        |name: &str| namespaces.is_none_or(|all| all.iter().any(|one| name.starts_with(one)));
     let mut repositories = store.operation_extents()?;
-    repositories.retain(|one| is_meant(&one.namespace, &one.project_path));
+    repositories.retain(|one| is_meant(&one.namespace));
     repositories.sort_by_key(|one| std::cmp::Reverse(one.since));
     let spans = store.session_spans()?.into_iter();
     let spans: Vec<_> = spans
-        .filter(|span| is_meant(&namespace(&span.project_path), &span.project_path))
+        .filter(|span| is_meant(&namespace(&span.project_path)))
         .collect();
     Ok(Coverage {
         repositories,

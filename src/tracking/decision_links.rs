@@ -145,7 +145,7 @@ pub fn sessions_behind(store: &Store, rollback: &GitRow) -> Result<BTreeSet<Stri
     let whose = [project.namespace.clone()];
     let mut sessions = BTreeSet::new();
     for commit in lost(&rollback.git).take(BEHIND_MAX) {
-        let naming = store.operations_naming(commit, Some(&whose), None)?;
+        let naming = store.operations_naming(commit, Some(&whose))?;
         let mut naming = naming.into_iter();
         let made = naming.find(|row| row.git.commit().is_some_and(|made| made.hash == commit));
         let Some(made) = made else { continue };
@@ -221,7 +221,7 @@ impl Commit {
         });
         let mut commits = Vec::new();
         for (line, row) in made.take(COMMITS_MAX) {
-            let naming = store.operations_naming(&line.hash, Some(&whose), None)?;
+            let naming = store.operations_naming(&line.hash, Some(&whose))?;
             let mut naming = naming.into_iter();
             let given_up_by = naming
                 .find(|row| row.git.gives_up() && lost(&row.git).any(|hash| hash == line.hash));

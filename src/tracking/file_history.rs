@@ -116,12 +116,10 @@ pub fn edits(
     store: &Store,
     request: &FileRequest,
     namespaces: Option<&[String]>,
-    project: Option<&str>,
     agent: Option<Agent>,
 ) -> Result<(Vec<FileEdits>, Vec<FileEdits>), Error> {
     let query = Query {
         namespaces: namespaces.map(<[String]>::to_vec),
-        project: project.map(str::to_owned),
         agent,
         sources: vec![EpisodeSource::Session],
         file: Some(escaped(request.end())),

@@ -62,7 +62,7 @@ pub fn commit_hint(
         return Ok(None);
     }
     let request = HistoryRequest::Commit(typed.to_ascii_lowercase());
-    let known = history(store, &request, namespaces, None, 1)?;
+    let known = history(store, &request, namespaces, 1)?;
     Ok((!known.is_empty()).then(|| format!("sessionmill why --commit {typed}")))
 }
 
@@ -158,7 +158,7 @@ impl GitHistory {
     }
 }
 
-/// What became of something, in these namespaces (`None`: all) and this project. Sessions are looked for
+/// What became of something, in these namespaces (`None`: all). Sessions are looked for
 /// of at most `limit` operations.
 ///
 /// # Errors
@@ -167,12 +167,10 @@ pub fn history(
     store: &Store,
     request: &HistoryRequest,
     namespaces: Option<&[String]>,
-    project: Option<&str>,
     limit: usize,
 ) -> Result<GitHistory, Error> {
     let reach = HistoryReach {
         namespaces,
-        project,
         present: None,
         agent: None,
         limit,
@@ -185,8 +183,6 @@ pub fn history(
 pub struct HistoryReach<'a> {
     /// Beginnings of namespaces; `None`: all.
     pub namespaces: Option<&'a [String]>,
-    /// This project, those below it and those around it.
-    pub project: Option<&'a str>,
     /// The repository that somebody stands in: what was done to it goes before the others.
     pub present: Option<&'a str>,
     /// Only what was done by this one.
@@ -204,20 +200,18 @@ pub fn history_in(
     request: &HistoryRequest,
     reach: &HistoryReach<'_>,
 ) -> Result<GitHistory, Error> {
-    let (namespaces, project) = (reach.namespaces, reach.project);
+    let namespaces = reach.namespaces;
     let (mut rows, mentions) = match request {
         HistoryRequest::Commit(hash) => (
-            store.operations_naming(hash, namespaces, project)?,
-            commit_links::mentions(store, hash, namespaces, project)?,
+            store.operations_naming(hash, namespaces)?,
+            commit_links::mentions(store, hash, namespaces)?,
         ),
-        _ => (store.operations(namespaces, project)?, Vec::new()),
+        _ => (store.operations(namespaces)?, Vec::new()),
     };
     // stable: the latest stays first
     rows.sort_by_key(|row| reach.present != Some(row.project.path.as_str()));
     let (own, others) = match request {
-        HistoryRequest::File(file) => {
-            file_history::edits(store, file, namespaces, project, reach.agent)?
-        }
+        HistoryRequest::File(file) => file_history::edits(store, file, namespaces, reach.agent)?,
         _ => Default::default(),
     };
     let roles = |is_exact: bool| {

@@ -163,7 +163,7 @@ impl SessionGit {
 
 /// The operation that gave a commit up and stands; `None`: it is there, or nothing is known of it.
 fn undone_by(store: &Store, hash: &str) -> Result<Option<UndoneBy>, Error> {
-    let rows = store.operations_naming(hash, None, None)?;
+    let rows = store.operations_naming(hash, None)?;
     let row = rows.into_iter().find(|row| loses(&row.git, hash));
     Ok(row.as_ref().map(by))
 }

@@ -48,7 +48,8 @@ impl CodingAgent for Claude {
     }
 
     fn log_folders(&self, env: &Env) -> Vec<PathBuf> {
-        vec![env.claude_dir().join("projects")]
+        let dirs = env.claude_dirs().into_iter();
+        dirs.map(|dir| dir.join("projects")).collect()
     }
 
     fn folder(&self, env: &Env) -> (&'static str, PathBuf) {

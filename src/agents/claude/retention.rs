@@ -3,6 +3,7 @@
 
 use crate::config::Env;
 use serde::Deserialize;
+use std::path::Path;
 
 /// Days after its last change that Claude Code deletes a session's log, unless told otherwise
 /// (formats § 7).
@@ -14,10 +15,15 @@ struct Settings {
     cleanup_period_days: Option<f64>,
 }
 
-/// `cleanupPeriodDays` of Claude Code's `settings.json`. A file that is absent or can't be
-/// understood says nothing: then it is Claude Code's default.
+/// `cleanupPeriodDays` of Claude Code's `settings.json`: of several folders the least. A file that is absent
+/// or can't be understood says nothing: then it is Claude Code's default.
 pub fn keeps_days(env: &Env) -> u32 {
-    let file = env.claude_dir().join("settings.json");
+    let dirs = env.claude_dirs().into_iter();
+    let days = dirs.map(|dir| days_of(&dir.join("settings.json")));
+    days.min().unwrap_or(DEFAULT_DAYS)
+}
+
+fn days_of(file: &Path) -> u32 {
     let configured = std::fs::read_to_string(file)
         .ok()
         .and_then(|text| serde_json::from_str::<Settings>(&text).ok())

@@ -9,6 +9,7 @@ mod hook;
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::out::Out;
+use super::session_filters;
 use crate::agents::registry;
 use crate::config;
 use crate::memory::block::RecalledFact;
@@ -41,8 +42,8 @@ pub struct Args {
     /// [default: graphiti.recall.scopes of the settings]
     #[arg(long, value_name = "SCOPE", value_parser = scope)]
     scope: Vec<MemoryScope>,
-    /// The project that asks: a path [default: the present directory's]
-    #[arg(long, value_name = "PATH")]
+    /// The project that asks, by a path or its name [default: the present one]
+    #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
     /// The session that asks: its id
     #[arg(long, value_name = "SESSION")]
@@ -124,8 +125,8 @@ fn go_on_without(error: &anyhow::Error, args: &Args, ctx: &mut Ctx) -> Result<()
 fn answer_person(args: &Args, ctx: &mut Ctx) -> Result<()> {
     let question = question(args, ctx)?;
     let cwd = match &args.project {
-        Some(path) if path != Path::new(".") => ctx.env.cwd.join(path),
-        _ => ctx.env.cwd.clone(),
+        Some(_) => session_filters::project(args.project.as_deref(), ctx)?.into(),
+        None => ctx.env.cwd.clone(),
     };
     let request = RecallRequest {
         cwd,

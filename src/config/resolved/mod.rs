@@ -98,17 +98,6 @@ pub struct Config {
     pub projects: Vec<KnownProject>,
 }
 
-impl Config {
-    /// Whether search may show a namespace, as far as `trusted_namespaces` says.
-    pub fn trusts(&self, namespace: &str) -> bool {
-        self.trusted_namespaces.as_ref().is_none_or(|list| {
-            // Prefixes may be longer than what we store.
-            list.iter()
-                .any(|t| namespace.starts_with(t.as_str()) || t.starts_with(namespace))
-        })
-    }
-}
-
 /// How the kind of work is found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scoring {

@@ -3,6 +3,7 @@
 use super::repair::{Repaired, repair};
 use super::{Diagnosis, Inside, Observed, Schedule, deep, examine};
 use crate::agents::registry;
+use crate::config::Loaded;
 use crate::config::trust::Trusts;
 use crate::host::files::{unreadable, walk};
 use crate::host::writable::not_writable;
@@ -14,9 +15,9 @@ use crate::pipeline::context::RunContext;
 use crate::pipeline::last_run::LastRun;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::options::{self, RunOptions};
+use crate::pipeline::preconditions::{self, Refusal};
 use crate::pipeline::sink_setup;
 use crate::pipeline::spec::{Pipeline, Window};
-use crate::pipeline::steps::enrich::{condense, llm_summary, models};
 use crate::store::{Access, DatabaseState, Store};
 use anyhow::Result;
 
@@ -48,10 +49,8 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
         _ => None,
     };
     let inside = opened.as_ref().map(Inside::of);
-    let refusals = match (settings, &opened) {
-        (Ok(loaded), Some(store)) if loaded.config.enabled => refusals(store, cx),
-        _ => Vec::new(),
-    };
+    let refusals = refusals(settings.ok(), opened.as_ref(), cx);
+    let refused_sinks = refused_sinks(settings.ok(), opened.as_ref(), cx);
     let roots = settings.map(|loaded| loaded.config.roots.clone());
     let found = walk(&roots.unwrap_or_default(), &registry::is_log);
     let admission = settings
@@ -70,6 +69,7 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
         inside,
         settings,
         refusals,
+        refused_sinks,
         trust: Trusts::load(cx.env).err(),
         schedule: Schedule {
             installed: examination.interval_s.is_some(),
@@ -92,21 +92,30 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
     Ok(diagnoses)
 }
 
-/// Why a run would not begin, of every part that can say so.
-fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Error> {
-    let mut asked = vec![
-        models::check_language_model(store, cx),
-        models::check_embedder(store, cx),
-        llm_summary::template(&cx.loaded.config).map(drop),
-        condense::templates(&cx.loaded.config).map(drop),
-    ];
-    asked.extend(sink_setup::refusals(store, cx));
-    let refused = asked.into_iter().filter_map(Result::err);
+/// Why runs would not begin. Pipelines are asked for even where tracking is off, as they are by a run.
+fn refusals(settings: Option<&Loaded>, store: Option<&Store>, cx: &RunContext<'_>) -> Vec<Refusal> {
+    let (sound, mut refused) = preconditions::pipelines(cx.home);
+    if settings.is_some_and(|loaded| loaded.config.enabled) {
+        let consents = store.and_then(|store| store.consents().ok());
+        let consents = consents.unwrap_or_default();
+        refused.extend(preconditions::refusals(&sound, &consents, cx));
+    }
     refused
-        .map(|error| match error.downcast::<Error>() {
-            Ok(error) => error,
-            Err(other) => Error::usage(format!("{other:#}")),
-        })
+}
+
+/// Sinks that get nothing.
+fn refused_sinks(
+    settings: Option<&Loaded>,
+    store: Option<&Store>,
+    cx: &RunContext<'_>,
+) -> Vec<(String, Error)> {
+    let enabled = settings.filter(|loaded| loaded.config.enabled);
+    let refused = enabled
+        .and(store)
+        .map(|store| sink_setup::refusals(store, cx));
+    let refused = refused.into_iter().flatten();
+    refused
+        .map(|(sink, error)| (sink, preconditions::typed(error)))
         .collect()
 }
 

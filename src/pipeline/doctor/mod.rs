@@ -24,10 +24,11 @@ pub use observed::{Inside, Observed, Schedule};
 type Check = fn(&Observed<'_>) -> Vec<Diagnosis>;
 
 /// In the order in which a person would mend things.
-const CHECKS: [Check; 20] = [
+const CHECKS: [Check; 21] = [
     workplace::settings,
     workplace::consent,
     workplace::refusals,
+    workplace::sinks,
     workplace::templates,
     workplace::alarms,
     workplace::trust,

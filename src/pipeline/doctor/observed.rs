@@ -11,6 +11,7 @@ use crate::model::zone::Zone;
 use crate::pipeline::alarms::Alarm;
 use crate::pipeline::ingest_options::Admit;
 use crate::pipeline::last_run::LastRun;
+use crate::pipeline::preconditions::Refusal;
 use crate::store::{DatabaseState, Health, Store, StoreStatus};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,8 +73,10 @@ pub struct Observed<'a> {
     pub inside: Option<Inside>,
     /// What the settings' files say, or why they can't be understood.
     pub settings: Result<&'a Loaded, &'a Error>,
-    /// What stops a run before it begins: no consent to an endpoint, no key, no template.
-    pub refusals: Vec<Error>,
+    /// What stops runs before they begin: a broken file, no consent to a model, no key, no template.
+    pub refusals: Vec<Refusal>,
+    /// Sinks that can't be opened, and why.
+    pub refused_sinks: Vec<(String, Error)>,
     /// Why nobody can say which projects are not trusted; `None`: it is known.
     pub trust: Option<Error>,
     /// What the timer does.

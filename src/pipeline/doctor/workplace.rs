@@ -7,6 +7,7 @@ use crate::host::git_preflight::REFTABLE;
 use crate::host::writable::NotWritable;
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
+use crate::pipeline::preconditions::Refusal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -50,15 +51,40 @@ pub(super) fn consent(observed: &Observed<'_>) -> Vec<Diagnosis> {
 
 /// Runs fail before they read anything.
 pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let diagnosis = |error: &Error| {
-        let command = error
-            .hint
-            .as_deref()
-            .unwrap_or("sessionmill config validate");
-        let reason = format!("every run stops: {}", error.message);
-        Diagnosis::new(Severity::Error, "run-refused", reason, command)
+    let diagnosis = |refusal: &Refusal| {
+        let reason = format!("{} stops: {}", refusal.runs, refusal.error.message);
+        Diagnosis::new(
+            Severity::Error,
+            "run-refused",
+            reason,
+            mends(&refusal.error),
+        )
     };
     observed.refusals.iter().map(diagnosis).collect()
+}
+
+/// Sinks that get nothing; runs go on without them.
+pub(super) fn sinks(observed: &Observed<'_>) -> Vec<Diagnosis> {
+    let diagnosis = |(sink, error): &(String, Error)| {
+        let reason = format!("nothing is delivered to {sink}: {}", error.message);
+        Diagnosis::new(Severity::Error, "sink-refused", reason, mends(error))
+    };
+    observed.refused_sinks.iter().map(diagnosis).collect()
+}
+
+/// The command that an error names; else its file has to be edited.
+fn mends(error: &Error) -> String {
+    let named = error.hint.clone();
+    named.unwrap_or_else(|| match file_of(&error.message) {
+        Some(file) => format!("${{EDITOR:-vi}} {}", quoted(file)),
+        None => "sessionmill config validate".to_owned(),
+    })
+}
+
+/// The file that a message begins with: `/home/u/rules/secrets.yaml:2: …`.
+fn file_of(message: &str) -> Option<&str> {
+    let (file, _) = message.split_once(':')?;
+    file.starts_with('/').then_some(file)
 }
 
 /// Templates of messages by which nothing is condensed (D61).

@@ -8,6 +8,7 @@ use crate::memory::rank::{CONFIDENT, Near};
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
+use crate::model::namespace::namespace;
 use crate::pipeline::check::with_defaults;
 use crate::pipeline::context::RunContext;
 use crate::pipeline::options::RunOptions;
@@ -125,19 +126,18 @@ fn figures(asked: &[LabelledQuestion], store: &Store) -> Result<Vec<Figure>> {
 }
 
 fn ask(store: &Store, asked: &LabelledQuestion, reach: Reach) -> Result<RecallAnswer> {
-    let mut query = query_terms::question(&asked.question, HITS);
+    let query = query_terms::question(&asked.question, HITS);
     if query.terms.is_empty() {
         return Ok(RecallAnswer::default());
     }
-    if reach == Reach::Project {
-        query.project.clone_from(&asked.project);
-    }
+    let own = asked.project.as_deref().filter(|_| reach == Reach::Project);
+    let scope = own.map_or(Scope::All, |root| Scope::Only(vec![namespace(root)]));
     let question = RecallQuestion {
         near: Near {
             project: asked.project.clone(),
             files: Vec::new(),
         },
-        ..RecallQuestion::new(query, &Scope::All)
+        ..RecallQuestion::new(query, &scope)
     };
     Ok(recall(store, &question)?)
 }

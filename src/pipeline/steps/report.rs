@@ -11,6 +11,7 @@ use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::alarms::Alarm;
 use crate::pipeline::run_log;
+use crate::pipeline::sweep::Sweep;
 use crate::tracking::TrackReport;
 use anyhow::Result;
 
@@ -29,19 +30,23 @@ pub struct RunReport {
     pub tracked: TrackReport,
     /// What models were asked.
     pub enriched: EnrichReport,
+    /// What agents delete that no run has read.
+    pub sweeps: Vec<Sweep>,
     /// Deliveries, by sink.
     pub uploaded: Vec<SinkReport>,
 }
 
 impl RunReport {
-    /// Everything that was to be read was.
+    /// Everything that was to be read was, and models answer, or may again.
     pub fn is_whole(&self) -> bool {
-        self.ingested.problems.is_empty() && self.tracked.unread() == 0
+        let is_read = self.ingested.problems.is_empty() && self.tracked.unread() == 0;
+        is_read && self.enriched.alarms.is_empty()
     }
 
     /// What goes on failing; where nobody looks on, once a day.
     pub fn alarms(&self, is_quiet: bool) -> impl Iterator<Item = &Alarm> {
-        let all = self.uploaded.iter().filter_map(|sink| sink.alarm.as_ref());
+        let sinks = self.uploaded.iter().filter_map(|sink| sink.alarm.as_ref());
+        let all = self.enriched.alarms.iter().chain(sinks);
         all.filter(move |alarm| !is_quiet || alarm.is_due)
     }
 

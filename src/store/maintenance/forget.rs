@@ -56,7 +56,7 @@ impl Store {
         for session in &selection.sessions {
             keep_out(&tx, session, ASKED, at, &mut forgotten)?;
         }
-        if let Some((namespace, before)) = &selection.before {
+        for (namespace, before) in &selection.before {
             forget_before(&tx, namespace, *before, at, &mut forgotten)?;
         }
         for id in &selection.memories {

@@ -25,6 +25,8 @@ pub struct Due<'a> {
     pub kept_here: &'a [String],
     /// Chunks and pages only: what was cut from no log has its group.
     pub only_logs: bool,
+    /// What was stored before the sink was known too.
+    pub history: bool,
 }
 
 /// How a sink stands.
@@ -66,6 +68,34 @@ impl Store {
         })
     }
 
+    /// What the sink has nothing of stays here, as what was stored before the sink was known: all of it, or
+    /// of these projects. Gives how many that are. Looks only at what came since everything was delivered,
+    /// and writes nothing where there is nothing.
+    pub fn keep_here(&mut self, sink: i64, projects: Option<&[String]>, now: Time) -> Result<u64> {
+        const NEW: &str = "FROM episode e WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1)
+             AND (?2 = 'null' OR (SELECT project_path FROM session WHERE n = e.session)
+                 IN (SELECT value FROM json_each(?2)))
+             AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
+                 AND (d.state <> 'before' OR d.revision = e.revision))";
+        let projects = serde_json::to_string(&projects).unwrap_or_default();
+        let count = format!("SELECT count(*) {NEW}");
+        let new: rusqlite::Result<u64> =
+            self.db
+                .query_row(&count, params![sink, projects], |row| row.get(0));
+        let new = new.map_err(failed("reading what stays here"))?;
+        if new > 0 {
+            self.write_transaction("noting what stays here", |tx| {
+                let sql = format!(
+                    "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
+                     SELECT e.id, ?1, e.revision, 'before', 0, ?3, '' {NEW}
+                     ON CONFLICT DO UPDATE SET revision = excluded.revision"
+                );
+                tx.execute(&sql, params![sink, projects, now.0]).map(drop)
+            })?;
+        }
+        Ok(new)
+    }
+
     /// Row numbers of the episodes that are due, in the order in which they happened; not those with
     /// messages that are still to be condensed, and the summaries of their sessions. Looks only at what
     /// came or changed since everything was delivered.
@@ -77,13 +107,15 @@ impl Store {
             self.db
                 .prepare_cached(
                     "SELECT e.n FROM episode e
-                     WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1) AND e.stale = 0
+                     WHERE e.n > CASE WHEN ?7 THEN 0 ELSE (SELECT clean_to FROM sink WHERE n = ?1) END
+                       AND e.stale = 0
                        AND EXISTS (SELECT 1 FROM body b WHERE b.episode = e.n AND b.text <> '')
                        AND (e.sealed = 1 OR coalesce(e.ended_at, e.indexed_at)
                             <= CASE e.pending_calls WHEN 0 THEN ?2 ELSE ?3 END)
                        AND NOT EXISTS (
                            SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
                              AND d.revision = e.revision AND d.state NOT IN ('gone', 'kept')
+                             AND NOT (?7 AND d.state = 'before')
                              AND (d.state <> 'queued' OR d.next_at > ?4))
                        AND (SELECT project_path FROM session WHERE n = e.session)
                            NOT IN (SELECT value FROM json_each(?5))
@@ -95,7 +127,15 @@ impl Store {
                      ORDER BY coalesce(e.valid_at, e.indexed_at), e.n",
                 )?
                 .query_map(
-                    params![sink, settled, pending, due.now.0, kept_here, due.only_logs],
+                    params![
+                        sink,
+                        settled,
+                        pending,
+                        due.now.0,
+                        kept_here,
+                        due.only_logs,
+                        due.history
+                    ],
                     |row| row.get(0),
                 )?
                 .collect()
@@ -186,12 +226,25 @@ impl Store {
         read().map_err(failed("reading what sinks have still"))
     }
 
+    /// It was delivered, and is no more here.
+    pub fn is_removed(&self, id: Uuid) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM delivery
+            WHERE id = ?1 AND state IN ('gone', 'kept'))";
+        let read = || {
+            self.db
+                .prepare_cached(sql)?
+                .query_row([id.as_bytes()], |row| row.get(0))
+        };
+        read().map_err(failed("reading deliveries"))
+    }
+
     /// Takes back that these were sent or seen: they wait as before. For what a sink doesn't have,
     /// after it was asked.
     pub fn unsent(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
         self.write_transaction("noting what was not sent", |tx| {
             let mut update = tx.prepare_cached(
-                "UPDATE delivery SET attempts = CASE state WHEN 'sent' THEN attempts ELSE 0 END,
+                "UPDATE delivery SET attempts = CASE WHEN state = 'sent'
+                         OR state = 'seen' AND error IS NOT NULL THEN attempts ELSE 0 END,
                      state = 'queued', next_at = ?4, at = ?4
                  WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state IN ('sent', 'seen', 'enriched')",
             )?;
@@ -389,7 +442,8 @@ impl Store {
 
     /// Deliveries to a sink that were given up and that nobody settled.
     pub fn dead(&self, sink: i64) -> Result<u64> {
-        let count = "SELECT count(*) FROM delivery WHERE sink = ?1 AND state = 'dead'";
+        let count = "SELECT count(*) FROM delivery WHERE sink = ?1 AND (state = 'dead'
+            OR state = 'seen' AND attempts > 0 AND next_at IS NULL AND error IS NOT NULL)";
         let read = || {
             self.db
                 .prepare_cached(count)?

@@ -162,10 +162,7 @@ impl Store {
             }
         };
         let best = ask(taken)?;
-        let is_narrow = query.namespaces.is_some()
-            || [&query.project, &query.project_named, &query.session]
-                .iter()
-                .any(|f| f.is_some());
+        let is_narrow = query.namespaces.is_some() || query.session.is_some();
         let enough = if is_narrow { FEW } else { 1 };
         if best.len() >= enough || taken == order.len() {
             return Ok((best, rows));

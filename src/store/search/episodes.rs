@@ -44,6 +44,10 @@ pub struct Found {
     pub indexed_at: Time,
 }
 
+/// Episodes of a group; memories have the groups of their scopes.
+const OF_GROUP: &str =
+    "graph = (SELECT n FROM name WHERE text = ?1) AND source NOT IN ('text', 'message')";
+
 impl Store {
     /// The group of the chunk or summary that was stored last; `None` where there is none.
     pub fn last_group(&self) -> Result<Option<String>> {
@@ -56,6 +60,40 @@ impl Store {
             )
             .optional()
             .map_err(failed("reading the group"))
+    }
+
+    /// How many episodes have this group, without what people promoted.
+    pub fn in_group(&self, group: &str) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM episode WHERE {OF_GROUP}");
+        let count = self.db.query_row(&sql, [group], |row| row.get(0));
+        count.map_err(failed("reading a group"))
+    }
+
+    /// Gives them another group: what sinks have of them is to be removed there, and is due again. Gives
+    /// how many they are.
+    pub fn regroup(&mut self, from: &str, to: &str) -> Result<u64> {
+        let episodes = self.in_group(from)?;
+        self.write_transaction("moving a group", |tx| {
+            let moved = format!("SELECT id FROM episode WHERE {OF_GROUP}");
+            tx.execute(
+                &format!(
+                    "UPDATE delivery SET state = 'gone' WHERE id IN ({moved})
+                     AND state IN ('sent', 'seen', 'enriched', 'unverified')"
+                ),
+                [from],
+            )?;
+            tx.execute(
+                &format!("UPDATE sink SET clean_to = 0 WHERE EXISTS ({moved})"),
+                [from],
+            )?;
+            tx.execute("INSERT OR IGNORE INTO name (text) VALUES (?1)", [to])?;
+            let sql = format!(
+                "UPDATE episode SET graph = (SELECT n FROM name WHERE text = ?2) WHERE {OF_GROUP}"
+            );
+            tx.execute(&sql, [from, to]).map(drop)
+        })?;
+        self.names.clear();
+        Ok(episodes)
     }
 
     /// The chunks of the session with exactly this id: main log first, then sub-agents', parts
@@ -96,7 +134,7 @@ impl Store {
         let mut all = Conditions::default();
         all.add("e.id >= {}", first.to_vec());
         all.add("e.id <= {}", last.to_vec());
-        all.projects(namespaces, None);
+        all.projects(namespaces);
         let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
         let mut found = self
             .found(

@@ -33,10 +33,6 @@ pub struct Query {
     pub without: Vec<Term>,
     /// Beginnings of namespaces; `None`: all, empty: none.
     pub namespaces: Option<Vec<String>>,
-    /// This project path, or one below it.
-    pub project: Option<String>,
-    /// Projects whose folder is called so.
-    pub project_named: Option<String>,
     /// Whose logs, and what they did to repositories and files.
     pub agent: Option<Agent>,
     /// Went on at or after.
@@ -253,11 +249,7 @@ fn expression(patterns: &[Pattern], joint: &str) -> String {
 }
 
 fn filters(query: &Query, all: &mut Conditions) {
-    all.projects(query.namespaces.as_deref(), query.project.as_deref());
-    if let Some(name) = &query.project_named {
-        let end = "substr('/' || s.project_path, -1 - length({})) = '/' || {}";
-        all.add(end, name.clone());
-    }
+    all.projects(query.namespaces.as_deref());
     if let Some(agent) = query.agent {
         all.add(&format!("({AGENT}) = {{}}"), agent.as_str());
     }

@@ -17,8 +17,6 @@ use rusqlite::{Row, ToSql};
 pub struct SessionFilter {
     /// Prefixes of namespaces; `None`: all, empty: none.
     pub namespaces: Option<Vec<String>>,
-    /// This project path, or one below it.
-    pub project: Option<String>,
     /// Whose logs.
     pub agent: Option<Agent>,
     /// Ended at or after.
@@ -105,7 +103,7 @@ impl Store {
         let mut all = Conditions::default();
         all.add(condition, id.to_owned());
         all.add_plain("s.standing >= 0".into());
-        all.projects(namespaces, None);
+        all.projects(namespaces);
         let read = || -> rusqlite::Result<Vec<SessionRow>> {
             let sql = format!("{SELECT} WHERE {} ORDER BY s.id LIMIT {SEVERAL}", all.sql());
             let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
@@ -183,7 +181,7 @@ impl SessionFilter {
     pub(crate) fn conditions(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut all = Conditions::default();
         all.add_plain(NOT_FORGOTTEN.into());
-        all.projects(self.namespaces.as_deref(), self.project.as_deref());
+        all.projects(self.namespaces.as_deref());
         if let Some(agent) = self.agent {
             all.add("s.agent = {}", agent.as_str());
         }
@@ -227,8 +225,8 @@ impl Conditions {
         self.sql.push(condition);
     }
 
-    /// Namespaces by their beginnings, and a project path with everything below it.
-    pub(crate) fn projects(&mut self, namespaces: Option<&[String]>, project: Option<&str>) {
+    /// Namespaces by their beginnings.
+    pub(crate) fn projects(&mut self, namespaces: Option<&[String]>) {
         if let Some(namespaces) = namespaces {
             let (whole, begun): (Vec<&String>, Vec<&String>) = namespaces
                 .iter()
@@ -250,16 +248,6 @@ impl Conditions {
             } else {
                 format!("({any})")
             });
-        }
-        if let Some(project) = project {
-            let below = format!("{}/", project.trim_end_matches('/'));
-            let hole = self.hole(project.to_string());
-            self.add(
-                &format!(
-                    "(s.project_path = {hole} OR substr(s.project_path, 1, length({{}})) = {{}})"
-                ),
-                below,
-            );
         }
     }
 

@@ -130,11 +130,6 @@ fn filters_come_before_the_limit() {
         found
     };
     let base = parse("needle", 2);
-    let project = Query {
-        project: Some("/home/u/app".into()),
-        ..base.clone()
-    };
-    assert_eq!(sessions(project), ["app", "below"]);
     let namespaces = Some(vec![namespace("/home/u/app2")[..8].to_string()]);
     let ours = Query {
         namespaces,
@@ -348,21 +343,6 @@ fn copies_of_a_text_are_one_hit() {
 }
 
 #[test]
-fn projects_are_found_by_their_folders_name() {
-    let mut world = World::new();
-    world.commit(&[
-        log("a", "/home/u/app", &["needle"]),
-        log("b", "/home/u/myapp", &["needle"]),
-    ]);
-    let query = Query {
-        project_named: Some("app".into()),
-        ..parse("needle", 9)
-    };
-    let hits = world.store.search(&query).unwrap();
-    assert_eq!(hits.iter().map(|h| &*h.session).collect::<Vec<_>>(), ["a"]);
-}
-
-#[test]
 fn a_sub_agents_id_finds_the_session_that_it_worked_for() {
     let mut world = World::new();
     let mut logs = [log("a", "/home/u/app", &["x"])];
@@ -390,7 +370,7 @@ fn sessions_are_listed_and_found_by_their_beginning() {
     assert!(world.store.session("aaaa").is_err());
     assert_eq!(world.store.session("b"), Ok(None));
     let app = SessionFilter {
-        project: Some("/home/u/app".into()),
+        namespaces: Some(vec![namespace("/home/u/app")]),
         ..SessionFilter::default()
     };
     let listed = world.store.sessions(&app).unwrap();

@@ -30,10 +30,7 @@ const SESSION: &str = "git";
 /// Operations of the projects that the namespaces in `?1` begin (null: all), of this project, below it,
 /// or around it.
 const REACHED: &str = "(?1 = 'null' OR EXISTS (SELECT 1 FROM json_each(?1) p
-         WHERE substr(s.namespace, 1, length(p.value)) = p.value))
-     AND (?2 IS NULL OR s.project_path = ?2
-         OR substr(s.project_path, 1, length(?2) + 1) = ?2 || '/'
-         OR substr(?2, 1, length(s.project_path) + 1) = s.project_path || '/')";
+         WHERE substr(s.namespace, 1, length(p.value)) = p.value))";
 
 /// An operation with the episodes that tell it.
 #[derive(Clone, Debug)]
@@ -103,16 +100,11 @@ impl Store {
         put.map(|()| stored)
     }
 
-    /// Operations of the projects that these namespaces begin (`None`: all), the latest first; with
-    /// `project`, of this one, those below it and those around it. Reads all of them.
-    pub fn operations(
-        &self,
-        namespaces: Option<&[String]>,
-        project: Option<&str>,
-    ) -> Result<Vec<GitRow>> {
+    /// Operations of the projects that these namespaces begin (`None`: all), the latest first. Reads all
+    /// of them.
+    pub fn operations(&self, namespaces: Option<&[String]>) -> Result<Vec<GitRow>> {
         let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
-        git_rows(&self.db, REACHED, &[&prefixes, &project])
-            .map_err(failed("reading git operations"))
+        git_rows(&self.db, REACHED, &[&prefixes]).map_err(failed("reading git operations"))
     }
 
     /// As [`Store::operations`], of those that name a commit that begins so, as their summaries do. The index finds them;
@@ -121,7 +113,6 @@ impl Store {
         &self,
         commit: &str,
         namespaces: Option<&[String]>,
-        project: Option<&str>,
     ) -> Result<Vec<GitRow>> {
         let Some(pattern) = Pattern::new(&Term {
             text: short_hash(commit).to_owned(),
@@ -133,12 +124,12 @@ impl Store {
         // a summary that is to be written again is in no index
         let condition = format!(
             "o.n IN (SELECT told.n FROM words CROSS JOIN episode e ON e.n = words.rowid
-                 CROSS JOIN git_operation told ON told.id = e.id WHERE words MATCH ?3
+                 CROSS JOIN git_operation told ON told.id = e.id WHERE words MATCH ?2
                  UNION ALL SELECT n FROM git_operation WHERE untold = 1)
              AND {REACHED}"
         );
         let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
-        let values: [&dyn ToSql; 3] = [&prefixes, &project, &pattern.expression()];
+        let values: [&dyn ToSql; 2] = [&prefixes, &pattern.expression()];
         git_rows(&self.db, &condition, &values).map_err(failed("reading git operations"))
     }
 

@@ -92,7 +92,6 @@ pub fn queries(data: &[u8]) {
         assert!(hits.len() <= 5, "more than asked for");
         let value = || Some(line.clone().into_owned());
         let filters = [
-            |q: &mut Query, value| q.project = value,
             |q: &mut Query, value| q.tool = value,
             |q: &mut Query, value| q.file = value,
             |q: &mut Query, value| q.session = value,

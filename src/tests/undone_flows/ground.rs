@@ -252,7 +252,7 @@ impl Observer {
 
     /// Every operation that is stored.
     pub fn operations(&self) -> Vec<GitRow> {
-        self.store().operations(None, None).expect("operations")
+        self.store().operations(None).expect("operations")
     }
 
     /// What a session that begins now may be told as given up.

@@ -3,7 +3,7 @@
 //! `insight::summarise::condense`'s.
 
 use super::budget::{Budget, allow};
-use super::models::language_model;
+use super::models::{Silence, language_model};
 use crate::config::{Config, LlmSettings as Settings};
 use crate::insight::summarise::ask::ChatFn;
 use crate::insight::summarise::condense::{AskedAbout, embedded, question, read};
@@ -43,8 +43,10 @@ pub struct CondenseReport {
     pub waiting: u64,
     /// What was spent.
     pub spent: Spent,
-    /// Why the step ended early.
-    pub stopped: Option<String>,
+    /// Why the model didn't answer: the step ended early.
+    pub silence: Option<Silence>,
+    /// It was left alone, since it failed before.
+    pub rests: bool,
 }
 
 impl CondenseReport {
@@ -150,13 +152,16 @@ pub fn condense_waiting(
         talk: &|turns: &[Turn], most: u64| llm.say(&permit, turns, most),
         asks: !rests,
         batch: Vec::new(),
-        done: CondenseReport::default(),
+        done: CondenseReport {
+            rests,
+            ..CondenseReport::default()
+        },
     };
     step.all(store, &waiting)?;
     let done = step.done;
-    if let Some(why) = done.stopped.as_ref().filter(|why| *why != "budget") {
+    if let Some(Silence { why, .. }) = &done.silence {
         let episodes = plural(done.waiting, "episode");
-        cx.notices.warn(&format!(
+        cx.notices.note(&format!(
             "{why}; {episodes} with long messages wait to be condensed, and are delivered then"
         ))?;
     }
@@ -418,7 +423,7 @@ impl Step<'_> {
             ..asked.predicted
         };
         if !allow(self.left, most) {
-            (self.asks, self.done.stopped) = (false, Some("budget".into()));
+            self.asks = false;
             return Ok(BTreeSet::new());
         }
         match (self.talk)(&[Turn::Asks(asked.prompt.clone())], asked.answer_tokens_max) {
@@ -427,11 +432,13 @@ impl Step<'_> {
                 self.take(store, jobs, &reply, spent)
             }
             Err(Unanswered::Refused { why }) => self.useless(store, jobs, &why, Spent::default()),
-            Err(Unanswered::Misconfigured { why }) => {
-                (self.asks, self.done.stopped) = (false, Some(why));
+            Err(unanswered) => {
+                (self.asks, self.done.silence) = (false, Silence::of(&unanswered));
+                if let Unanswered::Unavailable { why, after_ms } = unanswered {
+                    self.away(store, jobs, &why, after_ms)?;
+                }
                 self.fails()
             }
-            Err(Unanswered::Unavailable { why, after_ms }) => self.away(store, jobs, why, after_ms),
         }
     }
 
@@ -498,15 +505,15 @@ impl Step<'_> {
         &mut self,
         store: &mut Store,
         jobs: &[Job],
-        why: String,
+        why: &str,
         after_ms: Option<u64>,
-    ) -> Result<BTreeSet<MessageKey>> {
+    ) -> Result<()> {
         let outcomes = jobs.iter().map(|job| {
             let attempts = job.attempts + 1;
             let outcome = match self.when_away {
-                WhenAway::StoreRaw => Condensed::Refused(why.clone()),
+                WhenAway::StoreRaw => Condensed::Refused(why.to_owned()),
                 WhenAway::StoreRawAndRetry if attempts > self.retry.max_retries => {
-                    Condensed::Refused(why.clone())
+                    Condensed::Refused(why.to_owned())
                 }
                 WhenAway::StoreRawAndRetry => {
                     let longest_ms = self.retry.longest_ms().max(PENDING_MS);
@@ -515,25 +522,26 @@ impl Step<'_> {
                     Condensed::Waiting {
                         attempts,
                         next_at: Some(Time(self.now.0.saturating_add(wait_ms))),
-                        error: why.clone(),
+                        error: why.to_owned(),
                     }
                 }
                 WhenAway::Fail => Condensed::Waiting {
                     attempts: job.attempts,
                     next_at: None,
-                    error: why.clone(),
+                    error: why.to_owned(),
                 },
             };
             asked(job, outcome)
         });
-        store.put_condensed(&outcomes.collect::<Vec<_>>(), Spent::default(), self.now)?;
-        (self.asks, self.done.stopped) = (false, Some(why));
-        self.fails()
+        let outcomes: Vec<AskedMessage> = outcomes.collect();
+        Ok(store.put_condensed(&outcomes, Spent::default(), self.now)?)
     }
 
     fn fails(&self) -> Result<BTreeSet<MessageKey>> {
-        match (&self.done.stopped, self.when_away) {
-            (Some(why), WhenAway::Fail) => anyhow::bail!("no language model answers: {why}"),
+        match (&self.done.silence, self.when_away) {
+            (Some(Silence { why, .. }), WhenAway::Fail) => {
+                anyhow::bail!("no language model answers: {why}")
+            }
             _ => Ok(BTreeSet::new()),
         }
     }
@@ -548,10 +556,7 @@ impl Step<'_> {
                 self.done.waiting += 1;
                 continue;
             };
-            let given_up = paragraphs
-                .values()
-                .filter(|paragraph| paragraph.is_none())
-                .count();
+            let given_up = paragraphs.values().filter(|text| text.is_none()).count();
             condense(&mut episode, &paragraphs);
             store.put_condensed_episode(one.n, episode, given_up == 0)?;
             self.done.given_up += given_up as u64;

@@ -1,7 +1,7 @@
 //! Vectors for what is stored: which texts a model is asked about, in which parts, and what becomes of
 //! one that it refuses.
 
-use super::models::embedder;
+use super::models::{Silence, embedder};
 use crate::config::EmbeddingsSettings as Settings;
 use crate::model::embedding::Vector;
 use crate::model::human::{count, plural};
@@ -52,8 +52,8 @@ pub struct EmbedReport {
     pub given_up: u64,
     /// Texts that still wait for a later run: there were more than one run sends, or nobody answered.
     pub waiting: u64,
-    /// Why the step ended early.
-    pub stopped: Option<String>,
+    /// Why the model didn't answer: the step ended early.
+    pub silence: Option<Silence>,
 }
 
 impl EmbedReport {
@@ -87,9 +87,9 @@ pub fn embed_new(store: &mut Store, cx: &mut RunContext<'_>) -> Result<EmbedRepo
     let report = with_options(settings, cx, |options| {
         embed(store, options, &|texts| embedder.vectors(&permit, texts))
     })?;
-    if let Some(why) = &report.stopped {
+    if let Some(Silence { why, .. }) = &report.silence {
         let waiting = plural(report.waiting, "text");
-        cx.notices.warn(&format!(
+        cx.notices.note(&format!(
             "{why}; {waiting} without a vector for the next run"
         ))?;
     }
@@ -158,12 +158,12 @@ pub fn embed(
     for part in waiting.chunks(options.batch) {
         let texts = store.to_embed(options.model, part)?;
         let mut parts = vec![texts.as_slice()];
-        while let (Some(part), None) = (parts.pop(), &step.done.stopped) {
+        while let (Some(part), None) = (parts.pop(), &step.done.silence) {
             if let Some((first, second)) = step.ask(store, part, options, talk)? {
                 parts.extend([second, first]);
             }
         }
-        if step.done.stopped.is_some() {
+        if step.done.silence.is_some() {
             break;
         }
     }
@@ -206,9 +206,7 @@ impl Step {
                     self.refuse(store, text, &why, options)?;
                 }
             }
-            Err(Unanswered::Unavailable { why, .. } | Unanswered::Misconfigured { why }) => {
-                self.done.stopped = Some(why);
-            }
+            Err(unanswered) => self.done.silence = Silence::of(&unanswered),
         }
         Ok(None)
     }
@@ -242,7 +240,10 @@ impl Step {
         }
         self.in_a_row += 1;
         if self.in_a_row == REFUSED_IN_A_ROW_MAX {
-            self.done.stopped = Some(why.to_owned());
+            self.done.silence = Some(Silence {
+                why: why.to_owned(),
+                is_lasting: false,
+            });
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! budget. What is asked is `insight::summarise`'s.
 
 use super::budget::{Budget, allow};
-use super::models::language_model;
+use super::models::{Silence, language_model};
 use super::session_summary::Whole;
 use crate::config::{Config, LlmSettings as Settings};
 use crate::insight::summarise::ask::{ChatFn, ask};
@@ -88,10 +88,14 @@ pub struct LlmSummaryReport {
     pub tokens: Tokens,
     /// In US dollars.
     pub usd: f64,
-    /// Why the step ended early.
-    pub stopped: Option<String>,
+    /// The step ended early, since a budget is used up.
+    pub is_over_budget: bool,
+    /// Why the model didn't answer: the step ended early.
+    pub silence: Option<Silence>,
     /// The model may be asked again then.
     pub rests_until: Option<Time>,
+    /// Sessions that wait for the model, where it doesn't answer.
+    pub waiting: u64,
 }
 
 /// What asking would cost now.
@@ -122,7 +126,7 @@ impl LlmSummaryReport {
                 parts.push(format!("{} {what}", plural(number, "session")));
             }
         }
-        if self.stopped.as_deref() == Some("budget") {
+        if self.is_over_budget {
             parts.push("the budget is used up".into());
         }
         if self.tokens.total() > 0 {
@@ -172,9 +176,9 @@ pub fn summarize(
              `llm` allow (context_tokens, max_tokens_per_run, max_usd_per_run and those of a day)"
         ))?;
     }
-    if let Some(why) = report.stopped.as_ref().filter(|why| *why != "budget") {
+    if let Some(Silence { why, .. }) = &report.silence {
         cx.notices
-            .warn(&format!("sessions keep their facts: {why}"))?;
+            .note(&format!("sessions keep their facts: {why}"))?;
     }
     notify::of_sessions(report.given_up, settings, store, cx)?;
     Ok(report)
@@ -257,10 +261,25 @@ fn summarize_waiting(
         rests_until: store.model_rests_until(options.now)?,
         ..LlmSummaryReport::default()
     };
-    if done.rests_until.is_some() {
-        return Ok(done);
+    if done.rests_until.is_none() {
+        ask_about_all(store, options, talk, &mut done)?;
     }
-    for (pending, project) in waiting(store, options)? {
+    if done.rests_until.is_some() || done.silence.is_some() {
+        done.waiting = waiting(store, Time(i64::MAX), options)?.len() as u64;
+    }
+    Ok(done)
+}
+
+/// One after the other. Where a session was asked about in vain too often, another one tells whether the
+/// model is away, which is no session's fault, or whether it is that session that gets no answer.
+fn ask_about_all(
+    store: &mut Store,
+    options: &mut LlmSummaryOptions<'_>,
+    talk: &ChatFn<'_>,
+    done: &mut LlmSummaryReport,
+) -> Result<()> {
+    let mut suspect: Option<(PendingSummary, Silence)> = None;
+    for (pending, project) in waiting(store, options.now, options)? {
         let asked = match prepared(store, pending, project, options)? {
             Due::Nothing => continue,
             Due::TooDear => {
@@ -272,14 +291,48 @@ fn summarize_waiting(
         let mut all = done.tokens;
         all += asked.most();
         if !allow(options.budgets, all) {
-            done.stopped = Some("budget".into());
+            done.is_over_budget = true;
             break;
         }
-        if !one(store, &asked, options, talk, &mut done)? {
-            break;
+        let silence = one(store, &asked, options, talk, done)?;
+        done.silence = silence.clone();
+        match (silence, suspect.take()) {
+            (None, None) => {}
+            (None, Some((session, silence))) => {
+                give_up(store, &session, &silence.why, options, done)?;
+            }
+            (Some(silence), None) if is_exhausted(&asked.session, &silence, options) => {
+                suspect = Some((asked.session.clone(), silence));
+            }
+            (Some(_), _) => break,
         }
     }
-    Ok(done)
+    Ok(())
+}
+
+/// It was asked about as often as one session is.
+fn is_exhausted(
+    session: &PendingSummary,
+    silence: &Silence,
+    options: &LlmSummaryOptions<'_>,
+) -> bool {
+    let retries = options.when_away == WhenAway::StoreRawAndRetry && !silence.is_lasting;
+    retries && session.attempts >= options.retry.max_retries
+}
+
+/// The model answers others: this session keeps its facts.
+fn give_up(
+    store: &mut Store,
+    session: &PendingSummary,
+    why: &str,
+    options: &LlmSummaryOptions<'_>,
+    done: &mut LlmSummaryReport,
+) -> Result<()> {
+    done.given_up += 1;
+    done.rests_until = None;
+    let refused = LlmSummary::Refused(why.to_owned());
+    store.put_llm_summary(&session.id, &refused, None, Spent::default(), options.now)?;
+    Ok(())
 }
 
 /// What [`tell`] would ask now, however much was used before.
@@ -291,7 +344,7 @@ fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predict
     if store.model_rests_until(options.now)?.is_some() {
         return Ok(sum);
     }
-    for (pending, project) in waiting(store, options)? {
+    for (pending, project) in waiting(store, options.now, options)? {
         match prepared(store, pending, project, options)? {
             Due::Nothing => {}
             Due::TooDear => sum.too_dear += 1,
@@ -304,13 +357,14 @@ fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predict
     Ok(sum)
 }
 
-/// The sessions whose projects want it, the latest first.
+/// The sessions whose projects want it and that may be asked about until then, the latest first.
 fn waiting(
     store: &Store,
+    until: Time,
     options: &mut LlmSummaryOptions<'_>,
 ) -> Result<Vec<(PendingSummary, ProjectConsent)>> {
     let mut waiting = Vec::new();
-    for pending in store.pending_summaries(options.now, options.since)? {
+    for pending in store.pending_summaries(until, options.since)? {
         if waiting.len() >= options.queue_max as usize {
             break;
         }
@@ -383,14 +437,14 @@ fn prepared(
     Ok(allowed.map_or(Due::TooDear, |asked| Due::Asks(Box::new(asked))))
 }
 
-/// Asks about one session and notes what came of it; `false`: there is no use in asking about others.
+/// Asks about one session and notes what came of it; gives why nobody answered.
 fn one(
     store: &mut Store,
     asked: &Prepared,
     options: &LlmSummaryOptions<'_>,
     talk: &ChatFn<'_>,
     done: &mut LlmSummaryReport,
-) -> Result<bool> {
+) -> Result<Option<Silence>> {
     let before = done.tokens;
     let may = |more: Tokens| {
         let mut all = before;
@@ -409,11 +463,12 @@ fn one(
     // before the answer is looked at: one that is of no use is paid for as well
     done.tokens += spent.tokens;
     done.usd += spent.usd;
+    let silence = said.answer.as_ref().err().and_then(Silence::of);
     let (llm_summary, update) = match said.answer {
         Ok(answer) => {
             let items = asked.whole.items();
             let Some(facts) = asked.whole.facts(&items) else {
-                return Ok(true);
+                return Ok(None);
             };
             let (facts, answer) = (
                 included(facts, &options.policy),
@@ -430,7 +485,6 @@ fn one(
             (LlmSummary::Refused(why), None)
         }
         Err(Unanswered::Misconfigured { why }) => {
-            done.stopped = Some(why.clone());
             let llm_summary = LlmSummary::Pending {
                 attempts: asked.session.attempts,
                 next_at: None,
@@ -444,11 +498,11 @@ fn one(
         }
     };
     store.put_llm_summary(&asked.session.id, &llm_summary, update, spent, options.now)?;
-    match &done.stopped {
-        Some(why) if options.when_away == WhenAway::Fail => {
+    match &silence {
+        Some(Silence { why, .. }) if options.when_away == WhenAway::Fail => {
             anyhow::bail!("no language model answers: {why}")
         }
-        stopped => Ok(stopped.is_none()),
+        _ => Ok(silence),
     }
 }
 
@@ -461,7 +515,6 @@ fn away(
     done: &mut LlmSummaryReport,
 ) -> LlmSummary {
     let attempts = pending.attempts + 1;
-    done.stopped = Some(why.clone());
     match options.when_away {
         WhenAway::Fail => LlmSummary::Pending {
             attempts: pending.attempts,
@@ -469,10 +522,6 @@ fn away(
             error: Some(why),
         },
         WhenAway::StoreRaw => {
-            done.given_up += 1;
-            LlmSummary::Refused(why)
-        }
-        WhenAway::StoreRawAndRetry if attempts > options.retry.max_retries => {
             done.given_up += 1;
             LlmSummary::Refused(why)
         }

@@ -1,66 +1,31 @@
 //! The step `enrich`: unknown tools are asked about, long messages are condensed, sessions that rest get their
 //! summary, a language model is asked what it adds, and texts get their vectors.
 
+pub mod alarms;
 pub mod budget;
 pub mod condense;
 pub mod embeddings;
 pub mod llm_summary;
 pub mod models;
+mod report;
 pub mod session_summary;
 pub mod tools;
 
-use crate::model::human::plural;
 use crate::pipeline::active_run::Run;
-use crate::store::{Spent, Stored};
+use crate::store::Spent;
+pub use report::EnrichReport;
+
 use anyhow::Result;
-use condense::CondenseReport;
-use embeddings::EmbedReport;
-use llm_summary::LlmSummaryReport;
 use session_summary::SummarizeOptions;
-use tools::ToolsReport;
-
-/// What the step did.
-#[derive(Clone, Debug, Default)]
-pub struct EnrichReport {
-    /// About tools.
-    pub tools: ToolsReport,
-    /// Long messages.
-    pub condensed: CondenseReport,
-    /// Summaries of sessions that were written from what is stored.
-    pub summaries: Stored,
-    /// What a language model added.
-    pub llm_summaries: LlmSummaryReport,
-    /// Vectors.
-    pub embedded: EmbedReport,
-}
-
-impl EnrichReport {
-    /// For people.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        let written = self.summaries_written();
-        let written =
-            (written > 0).then(|| format!("{} written", plural(written, "session summary")));
-        let tools = self.tools.line().into_iter();
-        tools
-            .chain(self.condensed.line())
-            .chain(written)
-            .chain(self.llm_summaries.line())
-            .chain(self.embedded.line())
-    }
-
-    /// Summaries that are new or changed.
-    pub fn summaries_written(&self) -> u64 {
-        self.summaries.new + self.summaries.changed
-    }
-}
 
 /// Whatever would make the step fail fails here.
 ///
 /// # Errors
 /// Where nobody agreed to a model's endpoint, a key is missing, or the user's template is wrong.
 pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
-    models::check_language_model(&run.store, run.cx)?;
-    models::check_embedder(&run.store, run.cx)?;
+    let consents = run.store.consents()?;
+    models::check_language_model(&consents, run.cx)?;
+    models::check_embedder(&consents, run.cx)?;
     llm_summary::template(&run.cx.loaded.config)?;
     condense::templates(&run.cx.loaded.config)?;
     match run.options.ask_again {
@@ -94,11 +59,14 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<EnrichReport> {
     )?;
     let llm_summaries = llm_summary::summarize(run.options, used, &mut run.store, run.cx)?;
     let embedded = embeddings::embed_new(&mut run.store, run.cx)?;
-    Ok(EnrichReport {
+    let mut done = EnrichReport {
         tools,
         condensed,
         summaries,
         llm_summaries,
         embedded,
-    })
+        alarms: Vec::new(),
+    };
+    done.alarms = alarms::sound(&done, &run.store, run.cx)?;
+    Ok(done)
 }

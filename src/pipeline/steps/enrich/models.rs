@@ -1,23 +1,46 @@
 //! The models that the settings name, made ready to be asked: with their keys and proxies.
 
 use crate::config::{EmbeddingsSettings, Env, LlmSettings, LlmShape};
+use crate::model::consent::{Consent, Permit};
+use crate::model::llm::Unanswered;
 use crate::net::embeddings::Embedder;
 use crate::net::http::{Http, HttpOptions};
 use crate::net::llm::{ApiStyle, Llm};
 use crate::pipeline::context::RunContext;
 use crate::pipeline::keys::{key, proxies};
-use crate::store::Store;
 use anyhow::Result;
+
+/// Why a model didn't answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// What it did instead.
+    pub why: String,
+    /// Time won't heal it: address, key or model are wrong.
+    pub is_lasting: bool,
+}
+
+impl Silence {
+    /// Of what came instead of an answer; `None`: it is the question's own fault.
+    pub fn of(unanswered: &Unanswered) -> Option<Silence> {
+        let is_lasting = match unanswered {
+            Unanswered::Unavailable { .. } => false,
+            Unanswered::Misconfigured { .. } => true,
+            Unanswered::Refused { .. } => return None,
+        };
+        let why = unanswered.to_string();
+        Some(Silence { why, is_lasting })
+    }
+}
 
 /// Fails where a language model is configured to which nobody agreed, or whose key is missing: before a
 /// run does anything.
 ///
 /// # Errors
 /// That.
-pub fn check_language_model(store: &Store, cx: &RunContext<'_>) -> Result<()> {
+pub fn check_language_model(consents: &[Consent], cx: &RunContext<'_>) -> Result<()> {
     if let Some(settings) = &cx.loaded.config.llm {
-        store.permit(&settings.endpoint)?;
-        llm_key(settings, cx.env)?;
+        Permit::of(&settings.endpoint, consents)?;
+        language_model(settings, cx)?;
     }
     Ok(())
 }
@@ -26,10 +49,10 @@ pub fn check_language_model(store: &Store, cx: &RunContext<'_>) -> Result<()> {
 ///
 /// # Errors
 /// That.
-pub fn check_embedder(store: &Store, cx: &RunContext<'_>) -> Result<()> {
+pub fn check_embedder(consents: &[Consent], cx: &RunContext<'_>) -> Result<()> {
     if let Some(settings) = &cx.loaded.config.embeddings {
-        store.permit(&settings.endpoint)?;
-        embedder_key(settings, cx.env)?;
+        Permit::of(&settings.endpoint, consents)?;
+        embedder(settings, u64::from(settings.timeout_s) * 1_000, cx.env)?;
     }
     Ok(())
 }

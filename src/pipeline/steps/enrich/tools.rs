@@ -2,7 +2,7 @@
 //! kept in the cache of tools.
 
 use super::budget::Budget;
-use super::models::language_model;
+use super::models::{Silence, language_model};
 use crate::insight::classify::{answer_tokens_max, prompt, read};
 use crate::model::classification::Classification;
 use crate::model::human::{count, plural};
@@ -36,7 +36,7 @@ pub struct ToolsQuestion {
 }
 
 /// What was asked, and what came of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolsReport {
     /// Names that were asked about.
     pub asked: u64,
@@ -44,9 +44,16 @@ pub struct ToolsReport {
     pub learned: u64,
     /// As the server counts it.
     pub spent: Spent,
+    /// Why the model didn't answer.
+    pub silence: Option<Silence>,
 }
 
 impl ToolsReport {
+    /// Names that wait for the next run.
+    pub fn waiting(&self) -> u64 {
+        self.silence.as_ref().map_or(0, |_| self.asked)
+    }
+
     /// For people; `None` where nothing was asked.
     pub fn line(&self) -> Option<String> {
         let (asked, tokens) = (
@@ -54,7 +61,7 @@ impl ToolsReport {
             count(self.spent.tokens.total()),
         );
         let learned = count(self.learned);
-        (self.asked > 0)
+        (self.asked > 0 && self.spent.tokens.total() > 0)
             .then(|| format!("asked about {asked}: {learned} known now, {tokens} tokens"))
     }
 }
@@ -85,8 +92,12 @@ pub fn ask_about_tools(store: &Store, cx: &mut RunContext<'_>) -> Result<ToolsRe
         Err(error) => {
             let waiting = plural(question.names.len() as u64, "unknown tool");
             let waits = format!("{error}; {waiting} wait for the next run");
-            cx.notices.warn(&waits)?;
-            return Ok(ToolsReport::default());
+            cx.notices.note(&waits)?;
+            return Ok(ToolsReport {
+                asked: question.names.len() as u64,
+                silence: Silence::of(&error),
+                ..ToolsReport::default()
+            });
         }
     };
     let learned = Learned::of(&question, &answer.text);
@@ -105,6 +116,7 @@ pub fn ask_about_tools(store: &Store, cx: &mut RunContext<'_>) -> Result<ToolsRe
             tokens: answer.tokens,
             usd: answer.tokens.usd(settings.usd_per_million),
         },
+        silence: None,
     })
 }
 

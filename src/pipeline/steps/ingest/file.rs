@@ -7,6 +7,7 @@ use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
 use crate::host::read::{self, Content};
+use crate::memory::places::root_of;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
 use crate::model::condensing::Condensing;
@@ -33,6 +34,7 @@ use crate::stages::score::score;
 use anyhow::Result;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
@@ -195,7 +197,7 @@ impl Fold {
             filter_at_newline: None,
             chunk: ChunkState::resume(&resume_state),
             account: Account::forgetting(
-                work.tombstones.before(&session.namespace),
+                forgotten_before(&work.tombstones, &session),
                 last_time(&resume_state),
             ),
             committed_to: slice.from,
@@ -425,6 +427,20 @@ fn start(
             )
         }
     }
+}
+
+/// What was said earlier stays out: somebody wanted it forgotten of the session's project, under any of its
+/// names.
+fn forgotten_before(tombstones: &Tombstones, session: &Session) -> Option<Time> {
+    if tombstones.before.is_empty() {
+        return None;
+    }
+    let root = root_of(Some(Path::new(&session.project_path)), Path::new("/"));
+    let names = [session.namespace.clone(), namespace(&root)];
+    names
+        .iter()
+        .filter_map(|name| tombstones.before(name))
+        .max()
 }
 
 /// Takes out the passages that people marked; whether one of them keeps the session out. Copied

@@ -21,6 +21,7 @@ use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::ParsedLog;
 use crate::pipeline::peek::{Peek, peek};
+use crate::pipeline::sweep::UnreadLog;
 use crate::stages::discover::{KnownLog, discover};
 use crate::store::Store;
 use anyhow::{Result, anyhow};
@@ -71,7 +72,8 @@ pub fn gather(
     let known: KnownLog = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
     let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
-    (report.files_outside, report.bytes_outside) = discovered.outside;
+    (report.files_outside, report.bytes_outside) = discovered.outside_sizes();
+    report.unread = discovered.outside.iter().map(UnreadLog::of).collect();
     report.files_vanished = discovered.vanished.len() as u64;
     let mut gathered = Gathered::default();
     if discovered.slices.is_empty() {

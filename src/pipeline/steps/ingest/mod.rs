@@ -66,6 +66,7 @@ pub fn index(
     // whether there is news or not: new rules hold for old texts
     let masked = redact_stored(store, &setup.rules.redactor)?;
     report.episodes_redacted = masked;
+    report.group_left = group_left(store, setup)?;
     let gathered = gather(Some(store), setup, &mut report)?;
     // before any commit: it looks for its file under the new key
     for (was, file) in &gathered.moved {
@@ -127,6 +128,17 @@ fn group(store: &Store, setup: &IngestOptions<'_>) -> Result<String> {
     }
     let own = || global_group(&setup.rules.host);
     Ok(store.last_group()?.unwrap_or_else(own))
+}
+
+/// The group that the last episodes have, where the settings name another one by now.
+fn group_left(store: &Store, setup: &IngestOptions<'_>) -> Result<Option<(String, u64)>> {
+    let Some(wanted) = &setup.group else {
+        return Ok(None);
+    };
+    let left = store.last_group()?.filter(|last| last != wanted);
+    let counted = left.map(|left| Ok((store.in_group(&left)?, left)));
+    let counted: Result<Option<(u64, String)>> = counted.transpose();
+    Ok(counted?.map(|(count, left)| (left, count)))
 }
 
 /// Masks what is stored by rules that came since it was; gives how many episodes changed. Reads

@@ -8,6 +8,7 @@ use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::pipeline::last_run::Left;
+use crate::pipeline::sweep::UnreadLog;
 use crate::store::Stored;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -27,6 +28,9 @@ pub struct IngestReport {
     pub files_outside: u64,
     /// Bytes on disk of those.
     pub bytes_outside: u64,
+    /// Those, as far as their agents' cleaning goes.
+    #[serde(skip)]
+    pub unread: Vec<UnreadLog>,
     /// Known files that are gone; their episodes stay.
     pub files_vanished: u64,
     /// Known files that moved.
@@ -63,6 +67,8 @@ pub struct IngestReport {
     pub episodes_redacted: u64,
     /// New episodes go on to this group, although the machine is called otherwise now.
     pub group_kept: Option<String>,
+    /// The settings name another group now: what was stored before stays in this one, so many episodes.
+    pub group_left: Option<(String, u64)>,
     /// Logs, and folders of logs, that could not be read or were refused, by path: a later run may read
     /// them.
     #[serde(skip)]
@@ -126,6 +132,18 @@ impl CommitTally {
 }
 
 impl IngestReport {
+    /// What a group that the settings no longer name means, and the commands for it.
+    pub fn group_words(&self, group: Option<&str>) -> Option<[String; 2]> {
+        let ((left, count), group) = (self.group_left.as_ref()?, group?);
+        let episodes = plural(*count, "episode");
+        Some([
+            format!(
+                "`session_tracking.group_id` is {group} now: new episodes go there; {episodes} stay in {left}, which graph searches ask no more"
+            ),
+            format!("to move them: sessionmill deliver regroup {left}"),
+        ])
+    }
+
     /// A commit came of a file.
     pub fn add_commit(&mut self, counted: &CommitTally) {
         self.ledger.merge(&counted.ledger);

@@ -157,6 +157,7 @@ impl Delivery<'_> {
             pending_ms: PENDING_MS.max(settled_ms),
             kept_here: orders.kept_here,
             only_logs: orders.only_logs,
+            history: false,
         };
         self.store.due(self.n, &due)
     }
@@ -214,13 +215,23 @@ impl Delivery<'_> {
             refused = (orders.permitted)(self.store).err();
             refused.is_none()
         };
-        let uploaded = upload(
+        let mut uploaded = upload(
             outbound_episodes,
             self.sink,
             &orders.retry,
             orders.now,
             &mut permitted,
         );
+        if self.sink.enrichment().is_some() {
+            // a database that lost it didn't lose that nobody came back from it
+            for delivery in uploaded.deliveries.iter_mut() {
+                let before = outbound_episodes.iter().find(|o| o.id == delivery.id);
+                let attempts = before.map_or(0, |outbound| outbound.attempts);
+                if delivery.state == State::Seen && attempts > 0 {
+                    (delivery.attempts, delivery.next_at) = (attempts, Some(orders.now));
+                }
+            }
+        }
         // what arrived before the consent was taken back is noted all the same
         self.store.delivered(n, &uploaded.deliveries, orders.now)?;
         if let Some(error) = refused {

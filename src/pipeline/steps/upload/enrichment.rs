@@ -28,7 +28,12 @@ impl Delivery<'_> {
             self.settle_asked()?;
         }
         let mut purse = CostBudget::new(orders.extraction, orders.usd_max);
-        for rows in paced(&waits, many, orders) {
+        // what nobody came back from is worked through alone, behind the others
+        let blamed = self.store.blamed(self.n)?;
+        let (alone, waits): (Vec<i64>, Vec<i64>) =
+            waits.into_iter().partition(|row| blamed.contains(row));
+        let windows = paced(&waits, many, orders).chain(paced(&alone, 1, orders));
+        for rows in windows {
             (orders.permitted)(self.store)?;
             if (orders.is_late)() {
                 self.done.stopped = Some("time".into());
@@ -42,7 +47,18 @@ impl Delivery<'_> {
                 break;
             }
         }
+        self.count();
         Ok(())
+    }
+
+    /// What was made of the episodes so far: later estimates go by it, and nothing else does.
+    fn count(&mut self) {
+        if self.done.enriched > 0
+            && let Ok(places) = self.store.places(self.n)
+            && let Some(server) = self.sink.enrichment()
+        {
+            self.done.counted = server.counts(&places).ok();
+        }
     }
 
     /// The ones of these that have still to be enriched. What is done meanwhile is noted, and what isn't

@@ -15,12 +15,14 @@ pub mod smoke;
 use crate::config::{Config, SinkSettings as Settings, SinkTo, graphs};
 use crate::memory::provenance::shown_path;
 use crate::memory::session_activity::Judge;
+use crate::model::delivery::Traces;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{count, plural, time};
 use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::alarms::{self, Change};
 use crate::pipeline::context::RunContext;
+use crate::pipeline::graph_counts;
 use crate::pipeline::graph_gate::{KeptHere, of_a_run};
 use crate::pipeline::notify::{self, GivenUp};
 use crate::pipeline::options::{PENDING_MS, ms, retry};
@@ -65,6 +67,12 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
 pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
     let config = &run.cx.loaded.config;
     if !config.store_in_graph {
+        // switched on again, only what comes then is delivered
+        for sink in &config.sinks {
+            let row = run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
+            run.store.keep_here(row.n, None, run.cx.now)?;
+            run.store.clean(row.n, sink.scope.is_some())?;
+        }
         return Ok(Vec::new());
     }
     let off = |sink: &&Settings| sink.is_graph() && !config.memory.enabled;
@@ -109,6 +117,10 @@ pub fn deliver_to(
     for (nth, sink) in scoped.into_iter().chain(own).enumerate() {
         if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
             announce_owners(store, &config.memory, cx.now)?;
+        }
+        if !upload.kept.by_setting.is_empty() {
+            let row = store.sink(&sink.name, &sink.to.address(), cx.now)?;
+            store.keep_here(row.n, Some(&upload.kept.by_setting), cx.now)?;
         }
         let report = match upload.to(sink, store, cx) {
             Err(error) if !options.insist => upload.refused(sink, error, store, cx)?,
@@ -204,7 +216,7 @@ impl Upload {
                 .max
                 .or(limits.max_episodes_per_run.map(|n| n as usize)),
             rate_per_minute: limits.rate_per_minute,
-            extraction: extraction(&settings.to),
+            extraction: extraction(settings, cx.home),
             usd_max: limits.max_usd_per_run,
             is_late: &is_late,
             wait: &*cx.timer.wait,
@@ -220,7 +232,12 @@ impl Upload {
             profile: &|tally| self.judge.activity(tally).profile(),
             permitted: &permitted,
         };
-        delivery::deliver(store, &settings.name, sink.as_mut(), &orders)
+        let done = delivery::deliver(store, &settings.name, sink.as_mut(), &orders)?;
+        if let Some(counted) = done.counted {
+            let worked = (done.enriched, elapsed_ms() - begun_ms);
+            graph_counts::keep(&settings.name, counted, worked, cx.home)?;
+        }
+        Ok(done)
     }
 }
 
@@ -261,6 +278,7 @@ pub fn due<'a>(settings: &Settings, kept_here: &'a [String], cx: &RunContext<'_>
         pending_ms: PENDING_MS,
         kept_here,
         only_logs: settings.scope.is_some(),
+        history: false,
     }
 }
 
@@ -290,6 +308,27 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
         (sink.forgotten, "removed there"),
         (sink.kept, "can't be removed there"),
         (sink.waiting, "waiting"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{} {what}", count(n)));
+        }
+    }
+    let Traces {
+        facts,
+        facts_shared,
+        entities,
+        summaries,
+        emptied,
+    } = sink.traces;
+    for (n, what) in [
+        (facts, "facts that nothing else states removed"),
+        (entities, "entities that nothing else mentions removed"),
+        (facts_shared, "facts kept that other episodes state too"),
+        (summaries, "summaries made again of the facts that are left"),
+        (
+            emptied,
+            "summaries of communities and sagas emptied (build_communities, summarize_saga)",
+        ),
     ] {
         if n > 0 {
             parts.push(format!("{} {what}", count(n)));
