@@ -154,7 +154,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 unverified: *unverified,
                 allow_untrusted: *allow_untrusted,
             };
-            let (_lock, mut store) = writer(ctx)?;
+            let (_lock, mut store) = deliverer(ctx)?;
             let mut cx = ctx.pipeline_context(&loaded, &Silent);
             let done = deliver_to(&sinks, options, &mut store, &mut cx)?;
             store.finish()?;
@@ -247,6 +247,13 @@ fn leaves(config: &Config) -> Result<(), Error> {
     }
 }
 
+/// Whoever delivers keeps nobody from reading.
+fn deliverer(ctx: &Ctx) -> Result<(Lock, Store)> {
+    ctx.reader()?;
+    let lock = Lock::take_for("deliver", &ctx.home.deliver_lock())?;
+    Ok((lock, Store::open(&ctx.home.store(), Access::ReadWrite)?))
+}
+
 fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
     ctx.reader()?;
     let lock = Lock::take(&ctx.home.lock())?;
@@ -288,7 +295,7 @@ pub fn exit(done: &[SinkReport]) -> Exit {
 
 fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     // what another run is just delivering would count as missing
-    let (_lock, mut store) = writer(ctx)?;
+    let (_lock, mut store) = deliverer(ctx)?;
     let cx = ctx.pipeline_context(loaded, &Silent);
     let mut all = Vec::new();
     for settings in sinks {
@@ -344,7 +351,9 @@ fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) ->
 
 fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     // a smoke test writes: not while somebody delivers
-    let _lock = smoke.then(|| Lock::take(&ctx.home.lock())).transpose()?;
+    let _lock = smoke
+        .then(|| Lock::take(&ctx.home.deliver_lock()))
+        .transpose()?;
     let store = match ctx.home.store().exists() {
         true => ctx.reader()?,
         false => Store::open(&ctx.home.store(), Access::ReadWrite)?,

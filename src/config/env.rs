@@ -170,6 +170,11 @@ impl Home {
         self.dir.join("sessionmill.lock")
     }
 
+    /// Held by the one who delivers: runs that read go on meanwhile.
+    pub fn deliver_lock(&self) -> PathBuf {
+        self.dir.join("sessionmill.deliver.lock")
+    }
+
     /// Held by the one `watch`.
     pub fn watch_lock(&self) -> PathBuf {
         self.dir.join("sessionmill.watch.lock")

@@ -42,6 +42,7 @@ pub(crate) mod home;
 mod hooks;
 mod hostile;
 mod http;
+mod locks;
 mod looks;
 mod markers;
 mod memory_rows;

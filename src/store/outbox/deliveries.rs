@@ -54,6 +54,20 @@ pub struct DeadLetter {
 }
 
 impl Store {
+    /// Somebody else wrote the store since this was asked last.
+    pub fn changed_elsewhere(&mut self) -> Result<bool> {
+        let version: i64 = self
+            .db
+            .query_row("PRAGMA data_version", [], |row| row.get(0))
+            .map_err(failed("looking for changes"))?;
+        Ok(std::mem::replace(&mut self.version, version) != version)
+    }
+
+    /// Names may be other ones: somebody else may have written them.
+    pub fn forget_names(&mut self) {
+        self.names.clear();
+    }
+
     /// What was stored before the sink was known is due too.
     pub fn ask_for_history(&mut self, sink: i64) -> Result<()> {
         self.write_transaction("asking for history", |tx| {

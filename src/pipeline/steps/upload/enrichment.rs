@@ -39,7 +39,13 @@ impl Delivery<'_> {
                 self.done.stopped = Some("time".into());
                 break;
             }
-            let outbound_episodes = self.outgoing(rows)?;
+            let rows = self.still(rows, |delivery| {
+                let kept_here = delivery.orders.kept_here;
+                delivery
+                    .store
+                    .to_enrich(delivery.n, kept_here, delivery.orders.now)
+            })?;
+            let outbound_episodes = self.outgoing(&rows)?;
             let outbound_episodes = self.still_to_enrich(outbound_episodes)?;
             let outbound_episodes = purse.pays(outbound_episodes, &mut self.done);
             self.enrich_window(&outbound_episodes)?;

@@ -60,6 +60,13 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
     Ok(())
 }
 
+/// There is a sink that gets something.
+pub fn is_wanted(run: &Run<'_, '_>) -> bool {
+    let config = &run.cx.loaded.config;
+    let off = |sink: &Settings| sink.is_graph() && !config.memory.enabled;
+    config.store_in_graph && config.sinks.iter().any(|sink| !off(sink))
+}
+
 /// Does the step: every sink, unless `store_in_graph` is off.
 ///
 /// # Errors
@@ -83,7 +90,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
         && run.cx.notices.is_watched()
     {
         run.cx.notices.note(&format!(
-            "delivering at upload.rate_per_minute: {rate}; no other run starts until then"
+            "delivering at upload.rate_per_minute: {rate}; other runs read meanwhile"
         ))?;
     }
     deliver_to(&sinks, UploadOptions::default(), &mut run.store, run.cx)
@@ -116,6 +123,8 @@ pub fn deliver_to(
     let last_scoped = scoped.len();
     for (nth, sink) in scoped.into_iter().chain(own).enumerate() {
         if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
+            // others may have changed what they are called
+            store.forget_names();
             announce_owners(store, &config.memory, cx.now)?;
         }
         if !upload.kept.by_setting.is_empty() {
@@ -351,7 +360,10 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     match (&sink.fault, sink.paused_until) {
         (Some(fault), Some(until)) => {
             let until = time(Some(until), zone);
-            parts.push(format!("paused until {until}: {fault}"));
+            let name = &sink.sink;
+            parts.push(format!(
+                "paused until {until}: {fault} (at once: sessionmill deliver run {name})"
+            ));
         }
         (Some(fault), None) => parts.push(format!("{fault} ({})", sink.hint)),
         (None, _) => {}
