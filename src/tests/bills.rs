@@ -143,17 +143,15 @@ fn a_sink_gets_chunks_or_summaries_or_both_and_is_billed_for_that() {
         let summaries = all.lines().filter(is_summary).count();
         (all.lines().count() - summaries, summaries)
     };
-    configure("all");
-    let both = planned(&desk);
-    configure("chunks");
-    let chunks = planned(&desk);
-    configure("summaries");
-    let summaries = planned(&desk);
-    assert!(chunks > 0.0 && summaries > 0.0, "{chunks}, {summaries}");
-    assert_eq!(both, chunks + summaries);
-    assert_eq!(desk.run("sessionmill backfill").exit, Exit::Done);
     let (said, told) = sources(&desk);
     assert!(said == 0 && told > 5, "{said}, {told}");
+    // the summaries are there: the chunks alone are left
+    let left = ["all", "chunks", "summaries"].map(|content| {
+        configure(content);
+        planned(&desk)
+    });
+    assert!(left[1] > 5.0, "{left:?}");
+    assert_eq!(left, [left[1], left[1], 0.0]);
     configure("all");
     assert_eq!(desk.run("sessionmill run").exit, Exit::Done);
     let (said, again) = sources(&desk);
