@@ -30,8 +30,8 @@ impl Sentence {
     }
 }
 
-/// A pattern in small letters, with plain apostrophes. `\w`, `\d`, `\s` and `\b` mean ASCII; letters beyond
-/// ASCII stand outside of brackets; `^` and `$` are ends of lines.
+/// A pattern in small letters, with plain apostrophes. `\w`, `\d`, `\s`, `\b` and `[^…]` mean bytes of ASCII;
+/// `^` and `$` are ends of lines.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 pub struct CuePattern {
@@ -44,12 +44,33 @@ pub struct CuePattern {
 impl From<String> for CuePattern {
     fn from(text: String) -> CuePattern {
         CuePattern {
-            text,
+            text: text_of_bytes(&text),
             quick: OnceLock::new(),
             fast: OnceLock::new(),
             searches: AtomicU32::new(0),
         }
     }
+}
+
+/// With brackets that hold more than ASCII, as `[-•]`, told as `(?:[-]|•)`: an engine of bytes has no others.
+fn text_of_bytes(pattern: &str) -> String {
+    let mut out = String::new();
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('[') {
+        let Some((inside, behind)) = after.split_once(']') else {
+            break;
+        };
+        out.push_str(before);
+        let (ascii, wide): (String, String) = inside.chars().partition(char::is_ascii);
+        let wide: Vec<String> = wide.chars().map(String::from).collect();
+        let all: Vec<String> = [format!("[{ascii}]")].into_iter().filter(|it| it != "[]").chain(wide).collect();
+        match all.as_slice() {
+            [class] => out.push_str(class),
+            several => out.push_str(&format!("(?:{})", several.join("|"))),
+        }
+        rest = behind;
+    }
+    out + rest
 }
 
 /// Where what is compiled for speed has paid for itself.
@@ -171,6 +192,19 @@ mod tests {
         let first = pattern.captures(&twice, 0).expect("a match");
         let second = pattern.captures(&twice, first.end()).expect("a match");
         assert_eq!(second.name("what"), Some("b"));
+    }
+
+    #[test]
+    fn brackets_may_hold_any_letter() {
+        for (pattern, wants) in [
+            ("[-*•] a[bc]", "(?:[-*]|•) a[bc]"),
+            ("[❌✗]x", "(?:❌|✗)x"),
+            (r"[^,\n]+", r"[^,\n]+"),
+        ] {
+            assert_eq!(text_of_bytes(pattern), wants);
+        }
+        let pattern = CuePattern::from("^[❌✗] tests".to_owned());
+        assert!(pattern.is_match(&Sentence::of("✗ Tests fail")));
     }
 
     #[test]
