@@ -433,27 +433,31 @@ mod tests {
         assert_eq!(hashes(&[one, line(3, "Action: x", &third)]), ["9abcdef"]);
     }
 
+    fn made(hash: &str, subject: &str, again: bool) -> [Finding; 1] {
+        [Finding::Commit {
+            hash: hash.into(),
+            subject: subject.into(),
+            again,
+        }]
+    }
+
+    fn listed(hash: &str, subject: &str, remote: bool) -> [Finding; 1] {
+        [Finding::Listed {
+            hash: hash.into(),
+            subject: subject.into(),
+            remote,
+        }]
+    }
+
+    /// `1a2b3c4 One true`: hash, subject, whether it was pushed.
+    fn told(lines: &[LocatedItem<'_>]) -> Vec<String> {
+        let all = commits(lines).into_iter().map(|commit| commit.what);
+        let told = all.map(|c| format!("{} {} {}", c.hash, c.subject, c.pushed));
+        told.collect()
+    }
+
     #[test]
     fn commits_have_the_hashes_that_they_have_at_the_end() {
-        let made = |hash: &str, subject: &str, again: bool| {
-            [Finding::Commit {
-                hash: hash.into(),
-                subject: subject.into(),
-                again,
-            }]
-        };
-        let listed = |hash: &str, subject: &str, remote: bool| {
-            [Finding::Listed {
-                hash: hash.into(),
-                subject: subject.into(),
-                remote,
-            }]
-        };
-        let told = |lines: &[LocatedItem<'_>]| -> Vec<String> {
-            let all = commits(lines).into_iter().map(|commit| commit.what);
-            let told = all.map(|c| format!("{} {} {}", c.hash, c.subject, c.pushed));
-            told.collect()
-        };
         let (one, two) = (made("1a2b3c4", "One", false), made("5d6e7f8", "Two", false));
         let pushed = [Finding::Pushed];
         let (one, two) = (line(1, "", &one), line(2, "", &two));
