@@ -7,6 +7,7 @@ use crate::config::{Config, Loaded, SinkSettings as Settings, graphs};
 use crate::model::delivery::DeliveryError;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{ago, count, plural, table};
+use crate::pipeline::cost::{Cost, New, costs};
 use crate::pipeline::graph_gate::allowed;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::Silent;
@@ -51,6 +52,9 @@ enum Verb {
         /// This time, also in and of projects that an agent was told not to trust
         #[arg(long)]
         allow_untrusted: bool,
+        /// Say what would be sent and what it would cost; send nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
     Verify {
@@ -134,9 +138,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             max,
             unverified,
             allow_untrusted,
+            dry_run,
         } => {
             leaves(&loaded.config)?;
             let sinks = chosen(&loaded, sink.as_deref())?;
+            if *dry_run {
+                return would_run(&sinks, *history, &loaded, ctx);
+            }
             let mut cx = ctx.pipeline_context(&loaded, &Silent);
             let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &mut cx)?;
             let options = UploadOptions {
@@ -146,7 +154,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 unverified: *unverified,
                 allow_untrusted: *allow_untrusted,
             };
-            let (_lock, mut store) = writer(ctx)?;
+            let (_lock, mut store) = deliverer(ctx)?;
             let mut cx = ctx.pipeline_context(&loaded, &Silent);
             let done = deliver_to(&sinks, options, &mut store, &mut cx)?;
             store.finish()?;
@@ -177,6 +185,27 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         Verb::Regroup { group, dry_run } => regroup(group, *dry_run, &loaded, ctx),
         Verb::Dead { verb } => dead(verb, ctx),
     }
+}
+
+/// Reads only: it needs no consent, and nobody is waited for.
+fn would_run(sinks: &[&Settings], history: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
+    let store = ctx.reader()?;
+    let costs = costs(
+        sinks,
+        &store,
+        New::default(),
+        &ctx.pipeline_context(loaded, &Silent),
+    )?;
+    if ctx.out.json {
+        let sinks: Vec<_> = costs.iter().map(Cost::json).collect();
+        let body = json!({"dry_run": true, "sinks": sinks});
+        ctx.out.document("deliver run", body)?;
+        return Ok(Exit::Done);
+    }
+    for line in costs.iter().flat_map(|cost| cost.delivery_lines(history)) {
+        ctx.out.line(line)?;
+    }
+    Ok(Exit::Done)
 }
 
 fn regroup(from: &str, dry_run: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
@@ -216,6 +245,13 @@ fn leaves(config: &Config) -> Result<(), Error> {
             "nothing leaves the local store: `session_tracking.store_in_graph` is false",
         )),
     }
+}
+
+/// Whoever delivers keeps nobody from reading.
+fn deliverer(ctx: &Ctx) -> Result<(Lock, Store)> {
+    ctx.reader()?;
+    let lock = Lock::take_for("deliver", &ctx.home.deliver_lock())?;
+    Ok((lock, Store::open(&ctx.home.store(), Access::ReadWrite)?))
 }
 
 fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
@@ -259,7 +295,7 @@ pub fn exit(done: &[SinkReport]) -> Exit {
 
 fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     // what another run is just delivering would count as missing
-    let (_lock, mut store) = writer(ctx)?;
+    let (_lock, mut store) = deliverer(ctx)?;
     let cx = ctx.pipeline_context(loaded, &Silent);
     let mut all = Vec::new();
     for settings in sinks {
@@ -315,7 +351,9 @@ fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) ->
 
 fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     // a smoke test writes: not while somebody delivers
-    let _lock = smoke.then(|| Lock::take(&ctx.home.lock())).transpose()?;
+    let _lock = smoke
+        .then(|| Lock::take(&ctx.home.deliver_lock()))
+        .transpose()?;
     let store = match ctx.home.store().exists() {
         true => ctx.reader()?,
         false => Store::open(&ctx.home.store(), Access::ReadWrite)?,

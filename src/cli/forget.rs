@@ -69,7 +69,7 @@ pub struct Args {
 /// Forgets, or takes it back.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     ctx.reader()?;
-    let _lock = Lock::take(&ctx.home.lock())?;
+    let _lock = Lock::take_for("forget", &ctx.home.lock())?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     if args.undo {
         return undo(args, &mut store, ctx);

@@ -12,7 +12,7 @@ use crate::pipeline::options::RunOptions;
 use crate::pipeline::plan::{MayAsk, Plan, plan};
 use crate::store::Store;
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Say what a run would do and cost, without doing it
 ///
@@ -83,7 +83,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         body["embeddings"] = json!(plan.texts.map(|texts| json!({"texts": texts})));
         body["may_ask"] = plan.may_ask.as_ref().map(MayAsk::json).into();
         body["pages"] = plan.summaries.into();
-        body["sinks"] = plan.costs.iter().map(cost_json).collect();
+        body["sinks"] = plan.costs.iter().map(Cost::json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("plan", body);
     }
@@ -171,7 +171,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         _ if predicted.is_some()
             || messages.is_some()
             || texts.is_some()
-            || costs.iter().any(|cost| cost.has_model) => {}
+            || costs.iter().any(|cost| cost.model.is_some()) => {}
         _ if plan.may_ask.is_some() => {}
         _ => ctx
             .out
@@ -180,48 +180,8 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     if let Some(may_ask) = &plan.may_ask {
         ctx.out.line(may_ask.line())?;
     }
-    for line in costs.iter().flat_map(cost_lines) {
+    for line in costs.iter().flat_map(Cost::lines) {
         ctx.out.line(line)?;
     }
     Ok(())
-}
-
-/// What goes to one sink, for machines.
-fn cost_json(cost: &Cost) -> Value {
-    let of_model = |value: Value| if cost.has_model { value } else { Value::Null };
-    json!({
-        "sink": cost.sink,
-        "waiting": cost.waiting,
-        "to_enrich": cost.to_enrich,
-        "episodes": cost.all.episodes,
-        "bytes": cost.all.bytes,
-        "llm_calls": of_model(cost.all.calls.into()),
-        "llm_input_tokens": of_model(cost.all.input_tokens.into()),
-        "llm_output_tokens": of_model(cost.all.output_tokens.into()),
-        "usd": of_model(cost.all.usd.into()),
-        "hours": cost.hours,
-    })
-}
-
-/// The same for people.
-fn cost_lines(cost: &Cost) -> Vec<String> {
-    let waiting = plural(cost.waiting, "episode");
-    let mut lines = vec![format!(
-        "and deliver to {}: {waiting} that wait, and what it stores itself; together ≈ {}",
-        cost.sink,
-        bytes(cost.all.bytes),
-    )];
-    if cost.has_model {
-        let (calls, input) = (count(cost.all.calls), count(cost.all.input_tokens));
-        let output = count(cost.all.output_tokens);
-        let (episodes, usd) = (plural(cost.all.episodes, "episode"), cost.all.usd);
-        lines.push(format!(
-            "    its language model works through {episodes}: ≈ {calls} calls, {input} tokens \
-                 read and {output} written, {usd:.2} USD"
-        ));
-    }
-    if let Some(hours) = cost.hours {
-        lines.push(format!("    ≈ {hours:.1} hours at upload.rate_per_minute"));
-    }
-    lines
 }

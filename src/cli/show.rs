@@ -50,7 +50,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         false => trusted(Scope::All, &store, &Trusts::load(&ctx.env)?)?,
     };
     let seen = scope.namespaces();
-    let row = store.session_among(&args.id, seen.as_deref())?;
+    let row = store.session_with_agents(&args.id, seen.as_deref())?;
     // a forgotten session keeps its row, which is nothing to show
     let is_forgotten = match &row {
         Some(row) => store.is_forgotten(&row.session.id)?,

@@ -5,11 +5,11 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::run::refuse;
 use crate::config::{Loaded, gate};
-use crate::host::process::{self, Finished};
+use crate::host::process::{self, AtWork, Finished};
 use crate::host::watch::{Heard, Listener};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::plural;
-use crate::pipeline::lock::{Lock, holder};
+use crate::pipeline::lock::{Lock, holder, is_held};
 use crate::pipeline::watch::pace::Pace;
 use crate::pipeline::watch::places;
 use anyhow::{Context, Result};
@@ -19,7 +19,8 @@ use std::time::Duration;
 /// Run whenever something changed, until it is asked to end
 ///
 /// Listens to the places with logs and, as far as they are tracked, to files and repositories. A run
-/// follows when it was quiet for `defaults.debounce_seconds` of tracking-config (2), and every
+/// follows when it was quiet for `defaults.debounce_seconds` of tracking-config (2), where it is never
+/// quiet after `defaults.debounce_max_seconds` (10), and every
 /// `session_tracking.check_interval` seconds (60) in any case. Instead of a timer or beside one;
 /// one for each store: a second one exits 75. SIGINT and SIGTERM end it.
 #[derive(clap::Args, Debug)]
@@ -38,6 +39,8 @@ struct Watch<'a> {
     failed: u64,
     /// What the last run said, which isn't said again.
     said: String,
+    /// A run that has read and waits for a graph; others go on reading.
+    delivering: Option<AtWork>,
 }
 
 /// Watches until a signal comes.
@@ -49,12 +52,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return refuse("watch", &gate.reason, ctx);
     }
     let path = ctx.home.watch_lock();
-    let lock = Lock::take(&path).map_err(|error| match error.kind {
-        ErrorKind::Busy => another(holder(&path)),
+    let _lock = Lock::take_for("watch", &path).map_err(|error| match error.kind {
+        ErrorKind::Busy => another(holder(&path).map(|(process, _)| process)),
         _ => error,
     })?;
-    lock.sign()
-        .with_context(|| format!("write {}", path.display()))?;
     let polling = Duration::from_millis(loaded.tracking.polling_ms);
     let mut watch = Watch {
         args,
@@ -63,6 +64,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         runs: 0,
         failed: 0,
         said: String::new(),
+        delivering: None,
     };
     watch.listen(&loaded, ctx);
     ctx.out.note(format!(
@@ -73,6 +75,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(refused);
     }
     watch.go_on(ctx)?;
+    if let Some(mut delivering) = watch.delivering.take() {
+        delivering.kill()?;
+    }
     ctx.out
         .note(format!("{} made", plural(watch.runs, "run")))?;
     if ctx.out.json {
@@ -93,7 +98,9 @@ fn another(process: Option<u32>) -> Error {
 
 fn pace(loaded: &Loaded, ctx: &Ctx) -> Pace {
     let interval_ms = u64::from(loaded.config.check_interval_s) * 1_000;
-    Pace::new(loaded.tracking.debounce_ms, interval_ms, ctx.elapsed_ms())
+    let tracking = &loaded.tracking;
+    let (quiet_ms, longest_ms) = (tracking.debounce_ms, tracking.debounce_max_ms);
+    Pace::new(quiet_ms, longest_ms, interval_ms, ctx.elapsed_ms())
 }
 
 impl Watch<'_> {
@@ -105,15 +112,31 @@ impl Watch<'_> {
 
     fn go_on(&mut self, ctx: &mut Ctx) -> Result<()> {
         while !self.listener.is_ending() {
+            self.reap(ctx)?;
             match self.pace.wait(ctx.elapsed_ms()) {
                 0 => {
                     self.run(ctx)?;
                 }
                 wait => {
+                    let wait = match self.delivering {
+                        Some(_) => wait.min(REAP_MS),
+                        None => wait,
+                    };
                     if self.listener.wait(Duration::from_millis(wait)) == Heard::Change {
                         self.pace.heard(ctx.elapsed_ms());
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// A delivery that others read beside has come to its end.
+    fn reap(&mut self, ctx: &mut Ctx) -> Result<()> {
+        if let Some(mut delivering) = self.delivering.take() {
+            match delivering.has_ended()? {
+                true => self.tell(&delivering.finish()?, ctx)?,
+                false => self.delivering = Some(delivering),
             }
         }
         Ok(())
@@ -125,6 +148,7 @@ impl Watch<'_> {
         let started = process::begin(&ctx.program, &args, ctx.vars());
         let mut started = started.with_context(|| format!("start {}", ctx.program.display()))?;
         let mut changed = false;
+        self.pace.ran(ctx.elapsed_ms());
         while !started.has_ended()? {
             match self.listener.wait(LOOK) {
                 // a run may be ended anywhere: what it hasn't committed, the next one does
@@ -132,8 +156,16 @@ impl Watch<'_> {
                     started.kill()?;
                     break;
                 }
-                Heard::Change => changed = true,
+                Heard::Change => {
+                    changed = true;
+                    self.pace.heard(ctx.elapsed_ms());
+                }
                 Heard::Nothing => {}
+            }
+            let is_due = changed && self.pace.wait(ctx.elapsed_ms()) == 0;
+            if is_due && self.delivering.is_none() && delivers_only(ctx) {
+                self.delivering = Some(started);
+                return Ok(None);
             }
         }
         let ended = started.finish()?;
@@ -170,5 +202,12 @@ impl Watch<'_> {
     }
 }
 
+/// The run that is going has read everything, and waits for a graph.
+fn delivers_only(ctx: &Ctx) -> bool {
+    is_held(&ctx.home.deliver_lock()) && !is_held(&ctx.home.lock())
+}
+
+/// How often it is looked whether a delivery has ended, in milliseconds.
+const REAP_MS: u64 = 1_000;
 /// How often it is looked whether a run has ended.
 const LOOK: Duration = Duration::from_millis(50);

@@ -170,6 +170,11 @@ impl Home {
         self.dir.join("sessionmill.lock")
     }
 
+    /// Held by the one who delivers: runs that read go on meanwhile.
+    pub fn deliver_lock(&self) -> PathBuf {
+        self.dir.join("sessionmill.deliver.lock")
+    }
+
     /// Held by the one `watch`.
     pub fn watch_lock(&self) -> PathBuf {
         self.dir.join("sessionmill.watch.lock")
@@ -188,6 +193,11 @@ impl Home {
     /// Logs of runs, without content.
     pub fn logs(&self) -> PathBuf {
         self.dir.join("logs")
+    }
+
+    /// What was counted in sinks' graphs, a small file each.
+    pub fn graphs(&self) -> PathBuf {
+        self.dir.join("graphs")
     }
 
     /// The user's own pipelines.

@@ -5,7 +5,7 @@ use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::SessionOutcome;
 use crate::rules::outcome::{Ending, ending};
-use crate::rules::test_words::{blames_others, passes};
+use crate::rules::test_words::{blames_others, fails, passes};
 
 /// One item of a session.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +54,15 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Opti
         excuses_tests: passes(said).is_some() || blames_others(said),
         ..Since::default()
     };
+    let says_red = fails(said).is_some();
     let mut found = exchange.flat_map(|item| item.findings.iter().rev());
-    let speaks_against = found.find_map(|finding| since.speaks_against(finding));
-    Some(match speaks_against {
+    let is_open = found.find_map(|finding| match finding {
+        // whoever only reviews is done when the failure is told
+        Finding::Changed { .. } if says_red => Some(true),
+        _ if says_red => None,
+        finding => since.speaks_against(finding),
+    });
+    Some(match is_open {
         Some(true) => SessionOutcome::InProgress,
         _ => SessionOutcome::Completed,
     })

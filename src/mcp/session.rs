@@ -120,7 +120,7 @@ pub fn read(here: &Here, uri: &str) -> Result<String, Error> {
 /// A session that may be seen. What may not is as absent as what was never there.
 fn find(here: &Here, store: &Store, id: &str) -> Result<SessionRow, Error> {
     let scope = here.open_scope(&[])?;
-    let mut row = store.session_among(id, scope.namespaces().as_deref())?;
+    let mut row = store.session_with_agents(id, scope.namespaces().as_deref())?;
     if let Some(found) = &row
         && store.is_forgotten(&found.session.id)?
     {

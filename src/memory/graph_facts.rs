@@ -39,7 +39,8 @@ pub fn sourced(
             match found.flatten() {
                 Some(found) if may_see(&found) => sources.push(found),
                 Some(_) => is_hidden = true,
-                None => {}
+                // forgotten here; the graph may not know yet, or can't remove it
+                None => is_hidden |= id.is_some_and(|id| store.is_removed(id).unwrap_or(true)),
             }
         }
         match !sources.is_empty() || sees_all && !is_hidden {

@@ -1,6 +1,7 @@
 //! An episode on its way to a sink: what every sink gets of it, and what became of it.
 
 use super::time::Time;
+use serde::Serialize;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -31,6 +32,33 @@ pub struct OutboundEpisode {
     pub created_at: Time,
     /// Attempts that failed by the episode's own fault.
     pub attempts: u32,
+}
+
+/// What was made of episodes at a graph, and became of that when they were removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Traces {
+    /// Facts that nothing else states: removed.
+    pub facts: u64,
+    /// Facts that others state too: they stay, without these.
+    pub facts_shared: u64,
+    /// Entities that nothing else mentions: removed.
+    pub entities: u64,
+    /// Entities that others mention too: their summaries are made of the facts that are left.
+    pub summaries: u64,
+    /// Summaries of communities and sagas that may have quoted them: emptied, until Graphiti makes them
+    /// again.
+    pub emptied: u64,
+}
+
+impl Traces {
+    /// These and those.
+    pub fn join(&mut self, more: &Traces) {
+        self.facts += more.facts;
+        self.facts_shared += more.facts_shared;
+        self.entities += more.entities;
+        self.summaries += more.summaries;
+        self.emptied += more.emptied;
+    }
 }
 
 /// Where an episode stands at one sink. Without a row it waits (`queued`).

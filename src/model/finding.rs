@@ -17,6 +17,13 @@ pub enum Finding {
         /// Lines.
         removed: u64,
     },
+    /// What became of a file beside its lines.
+    File {
+        /// As in `Changed`; of what a command deletes or restores also a folder, or with `*`.
+        path: String,
+        /// See there.
+        became: FileFate,
+    },
     /// A setting in a configuration file got another value.
     Set {
         /// As in `Changed`.
@@ -78,11 +85,20 @@ pub enum Finding {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         again: bool,
     },
+    /// Git listed a commit.
+    Listed {
+        /// Abbreviated.
+        hash: String,
+        /// The first line of its message.
+        subject: String,
+        /// It is where a remote's branch is.
+        remote: bool,
+    },
     /// Commits were sent to others.
     Pushed,
     /// Git told what changed in a file.
     Stat {
-        /// From the repository's root.
+        /// From the repository's root; empty: the only one that was committed.
         path: String,
         /// Lines; a long bar of git's is only drawn in proportion.
         added: u64,
@@ -105,6 +121,20 @@ pub enum Finding {
         /// The call brought it there; `false`: it only looked.
         done: bool,
     },
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileFate {
+    /// It was not there before.
+    Created,
+    /// It is not there any more.
+    Deleted,
+    /// A command that deletes files that nobody may have kept named it.
+    Dropped,
+    /// It is as it was in the last commit.
+    Restored,
 }
 
 /// What a diff was made of.

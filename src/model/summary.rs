@@ -296,41 +296,53 @@ pub struct SettingChange {
 }
 
 /// Test runs of a session (003-106).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRuns {
-    /// How many there were.
+    /// How many were seen: others may have hidden what they printed.
     pub runs: u64,
-    /// The first one.
-    pub first: TestCounts,
+    /// How many of them failed, those that were meant to left out.
+    #[serde(default)]
+    pub failed: u64,
     /// The last one.
     pub last: TestCounts,
-    /// The last one of the same runner that was about as large as its largest, where the last one of
-    /// all was much smaller.
+    /// The last one was of some of the tests, chosen by name, file or package.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub part: bool,
+    /// The last one of all tests, where the last one of all was of some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<TestCounts>,
     /// The agent's sentence that all tests pass, where no run after a failed one shows it; `last` is then
     /// the last run that passed, without numbers where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
+    /// The agent's last words say that tests fail, where the last run doesn't show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
     /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<u32>,
 }
 
 /// What became of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
     /// As the calls name it, absolute where they do or the working directory was known.
     pub path: String,
-    /// Lines, over all edits.
+    /// Lines, over all edits; of a new file those that are left, and where git told it what the edits came to.
     pub added: u64,
-    /// Lines, over all edits.
+    /// As `added`.
     pub removed: u64,
     /// How often it was changed; 0 where only git tells it.
     pub edits: u64,
     /// No call that changed it was seen: git's output tells it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_git: bool,
+    /// It is new.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub created: bool,
+    /// It is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
 }
 
 /// A commit.

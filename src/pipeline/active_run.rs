@@ -4,18 +4,18 @@ use super::admission::Admission;
 use super::context::RunContext;
 use super::ingest_options::Rules;
 use super::last_run::Left;
-use super::lock::Lock;
+use super::lock::{self, Lock};
 use super::options::{self, RunOptions};
 use super::run_log;
 use super::spec::{Pipeline, Window};
 use crate::memory::{classifiers, redaction_setup};
 use crate::model::consent::{Consent, TRACKING};
-use crate::model::error::Error;
+use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::store::{Access, Store};
 use anyhow::Result;
 
-/// A run that is going. It holds the lock as long as it lives.
+/// A run that is going. It holds the lock until it delivers, and then the one of deliveries.
 pub struct Run<'r, 'a> {
     /// Which steps.
     pub pipeline: &'r Pipeline,
@@ -29,7 +29,7 @@ pub struct Run<'r, 'a> {
     pub rules: Rules,
     /// The store, open for writing.
     pub store: Store,
-    lock: Lock,
+    lock: Option<Lock>,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -48,7 +48,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let admission = Admission::new(loaded, env, options.window, options.now)
             .since(&options.last_run)
             .allowing_untrusted(options.allow_untrusted);
-        let lock = Lock::take(&cx.home.lock())?;
+        let lock = Lock::take_for(&format!("run {}", pipeline.name), &cx.home.lock())?;
         let redaction = redaction_setup::load(&loaded.config, cx.home)?;
         let classifier = classifiers::counter(cx.home)?;
         let mut store = Store::open(&cx.home.store(), Access::ReadWrite)?;
@@ -61,7 +61,7 @@ impl<'r, 'a> Run<'r, 'a> {
             admission,
             rules,
             store,
-            lock,
+            lock: Some(lock),
         })
     }
 
@@ -78,13 +78,47 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(last.keep(left, &self.pipeline.name, self.cx.home, self.cx.now)?)
     }
 
-    /// Notes that the run went through.
+    /// From here on graphs are waited for, and what is stored is whole: others may read, and forget. Gives
+    /// the lock of deliveries; `None`: somebody else delivers, who is named.
+    ///
+    /// # Errors
+    /// When the store or a lock's file can't be written, or nobody can be told.
+    pub fn begin_delivery(&mut self) -> Result<Option<Lock>> {
+        self.end()?;
+        self.lock = None;
+        let what = format!("the delivery of run {}", self.pipeline.name);
+        match Lock::take_for(&what, &self.cx.home.deliver_lock()) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(error) if error.kind == ErrorKind::Busy => {
+                let by = lock::holder(&self.cx.home.deliver_lock());
+                let by = by.map_or_else(String::new, |(process, what)| {
+                    format!(": {what} (process {process})")
+                });
+                let note = format!("what waits is delivered by somebody else{by}");
+                self.cx.notices.note(&note)?;
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Notes that the run went through. Where somebody else holds the lock by now, it does the rest.
     ///
     /// # Errors
     /// When the store or the lock's file can't be written.
     pub fn end(&mut self) -> Result<()> {
+        if self.lock.is_none() {
+            let what = format!("run {}", self.pipeline.name);
+            self.lock = match Lock::take_for(&what, &self.cx.home.lock()) {
+                Err(error) if error.kind == ErrorKind::Busy => return Ok(()),
+                taken => Some(taken?),
+            };
+        }
         self.store.finish()?;
-        Ok(self.lock.stamp(self.cx.now)?)
+        match &self.lock {
+            Some(lock) => Ok(lock.stamp(self.cx.now)?),
+            None => Ok(()),
+        }
     }
 
     /// Says in the log of runs that a step failed. The error is reported anyway: a log that can't be

@@ -177,14 +177,18 @@ fn read(path: &Path) -> Option<Alarm> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Names in settings may have any letters.
 fn path(who: &str, home: &Home) -> PathBuf {
+    home.alarms().join(file_name(who))
+}
+
+/// What a file about this is called: names in settings may have any letters.
+pub fn file_name(who: &str) -> String {
     let safe = |c: char| match c.is_ascii_alphanumeric() || c == '-' || c == '_' {
         true => c.to_string(),
         false => format!("%{:x}", u32::from(c)),
     };
     let name: String = who.chars().map(safe).collect();
-    home.alarms().join(format!("{name}.json"))
+    format!("{name}.json")
 }
 
 fn named(path: &Path, error: &std::io::Error) -> Error {

@@ -5,11 +5,14 @@ use super::graph_gate::KeptHere;
 use super::sink_setup::extraction;
 use super::steps::upload::due;
 use crate::config::{SinkSettings, SinkTo};
-use crate::model::extraction::Estimate;
+use crate::model::extraction::{Estimate, Extraction, SECONDS_PER_CALL};
+use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::time::Time;
 use crate::pipeline::steps::ingest::report::IngestReport;
-use crate::store::Store;
+use crate::store::{Due, Store};
 use anyhow::Result;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Bytes of an episode's header, about.
 const HEADER_BYTES: u64 = 500;
@@ -28,65 +31,239 @@ pub struct Cost {
     pub to_enrich: u64,
     /// Of all these, and of what the run itself would store.
     pub all: Estimate,
-    /// Its server asks a language model.
-    pub has_model: bool,
-    /// At the rate that is allowed; `None`: as fast as it takes them.
-    pub hours: Option<f64>,
+    /// Of what was stored before the sink was known: `--history` sends it too.
+    pub history: Estimate,
+    /// How its server goes about it; `None`: it asks no language model.
+    pub model: Option<Extraction>,
+    /// Episodes a minute that are allowed; `None`: as fast as it takes them.
+    pub rate: Option<u32>,
 }
 
-/// What a run would deliver, and what it would store and deliver itself, with so many summaries. A sink that no run has met
-/// yet waits for nothing that is stored.
+/// What a run would store and deliver itself.
+#[derive(Clone, Copy, Default)]
+pub struct New {
+    episodes: u64,
+    text_bytes: u64,
+    summaries: u64,
+}
+
+impl New {
+    /// By what it would read, with so many summaries.
+    pub fn of(report: &IngestReport, summaries: u64) -> New {
+        New {
+            episodes: report.episodes_sealed + report.episodes_open,
+            text_bytes: report.text_bytes,
+            summaries,
+        }
+    }
+}
+
+/// What would be delivered to each of these sinks, unless it is off. To one that no run has met yet goes
+/// nothing of what is stored but by `--history`.
 ///
 /// # Errors
 /// When the store fails, or nobody can say whom the agents trust.
 pub fn costs(
+    sinks: &[&SinkSettings],
     store: &Store,
-    report: &IngestReport,
-    summaries: u64,
+    new: New,
     cx: &RunContext<'_>,
 ) -> Result<Vec<Cost>> {
     let config = &cx.loaded.config;
     let kept = KeptHere::new(store, false, cx)?;
-    let is_off = |sink: &&SinkSettings| sink.is_graph() && !config.memory.enabled;
-    let mut all = Vec::new();
-    let sinks = config.sinks.iter().filter(|sink| !is_off(sink));
-    for settings in sinks.filter(|_| config.store_in_graph) {
-        let kept_here = kept.of(settings);
-        let known = store.known_sink(&settings.name, &settings.to.address())?;
-        let (mut waiting, mut to_enrich) = (Vec::new(), Vec::new());
-        if let Some(row) = &known {
-            waiting = store.due(row.n, &due(settings, kept_here, cx))?;
-            if matches!(&settings.to, SinkTo::Graphiti(to) if to.database.is_some()) {
-                // with those whose next attempt is far off: they are paid for in the end
-                to_enrich = store.to_enrich(row.n, kept_here, Time(i64::MAX))?;
-            }
+    let is_off = |sink: &&&SinkSettings| sink.is_graph() && !config.memory.enabled;
+    let sinks = sinks.iter().filter(|sink| !is_off(sink));
+    let all = sinks.filter(|_| config.store_in_graph);
+    all.map(|settings| cost(settings, kept.of(settings), store, new, cx))
+        .collect()
+}
+
+fn cost(
+    settings: &SinkSettings,
+    kept_here: &[String],
+    store: &Store,
+    new: New,
+    cx: &RunContext<'_>,
+) -> Result<Cost> {
+    let known = store.known_sink(&settings.name, &settings.to.address())?;
+    // nothing was ever noted of a sink without a number
+    let n = known.as_ref().map_or(0, |row| row.n);
+    let (mut waiting, mut to_enrich) = (Vec::new(), Vec::new());
+    let due = due(settings, kept_here, cx);
+    if known.is_some() {
+        waiting = store.due(n, &due)?;
+        if matches!(&settings.to, SinkTo::Graphiti(to) if to.database.is_some()) {
+            // with those whose next attempt is far off: they are paid for in the end
+            to_enrich = store.to_enrich(n, kept_here, Time(i64::MAX))?;
         }
-        let model = extraction(&settings.to);
-        let mut estimate = Estimate::default();
-        let rows = [to_enrich.as_slice(), &waiting].concat();
+    }
+    let mut before = store.due(
+        n,
+        &Due {
+            history: true,
+            ..due
+        },
+    )?;
+    let waits: BTreeSet<i64> = waiting.iter().copied().collect();
+    before.retain(|row| !waits.contains(row));
+    let model = extraction(settings, cx.home);
+    let weigh = |estimate: &mut Estimate, rows: &[i64]| -> Result<()> {
         for rows in rows.chunks(BATCH) {
-            let n = known.as_ref().map_or(0, |row| row.n);
             for (found, _) in store.outgoing(n, rows)? {
                 let size = found.episode.text.len() as u64 + HEADER_BYTES;
                 estimate.add(model.as_ref(), size);
             }
         }
-        let new = report.episodes_sealed + report.episodes_open;
-        for _ in 0..new {
-            estimate.add(model.as_ref(), report.text_bytes / new + HEADER_BYTES);
-        }
-        for _ in 0..summaries {
-            estimate.add(model.as_ref(), SUMMARY_BYTES + HEADER_BYTES);
-        }
-        let rate = config.delivery.rate_per_minute;
-        all.push(Cost {
-            sink: settings.name.clone(),
-            waiting: waiting.len() as u64,
-            to_enrich: to_enrich.len() as u64,
-            hours: rate.map(|rate| estimate.episodes as f64 / f64::from(rate) / 60.0),
-            all: estimate,
-            has_model: model.is_some(),
-        });
+        Ok(())
+    };
+    let (mut all, mut history) = (Estimate::default(), Estimate::default());
+    weigh(&mut all, &[to_enrich.as_slice(), &waiting].concat())?;
+    weigh(&mut history, &before)?;
+    for _ in 0..new.episodes {
+        all.add(model.as_ref(), new.text_bytes / new.episodes + HEADER_BYTES);
     }
-    Ok(all)
+    for _ in 0..new.summaries {
+        all.add(model.as_ref(), SUMMARY_BYTES + HEADER_BYTES);
+    }
+    Ok(Cost {
+        sink: settings.name.clone(),
+        waiting: waiting.len() as u64,
+        to_enrich: to_enrich.len() as u64,
+        all,
+        history,
+        model,
+        rate: cx.loaded.config.delivery.rate_per_minute,
+    })
+}
+
+impl Cost {
+    /// For machines.
+    pub fn json(&self) -> Value {
+        let mut body = json!({
+            "sink": self.sink,
+            "waiting": self.waiting,
+            "to_enrich": self.to_enrich,
+            "hours": self.hours(&self.all),
+            "history": self.figures(&self.history),
+            "assumes": self.model.map(|model| json!({
+                "entities": model.finds.entities,
+                "facts": model.finds.facts,
+                "counted_episodes": model.finds.counted,
+                "seconds_per_episode": model.finds.seconds(),
+                "usd_per_million_input": model.usd_per_million_input,
+                "usd_per_million_output": model.usd_per_million_output,
+            })),
+        });
+        if let (Value::Object(body), Value::Object(all)) = (&mut body, self.figures(&self.all)) {
+            body.extend(all);
+        }
+        body
+    }
+
+    fn figures(&self, of: &Estimate) -> Value {
+        let of_model = |number: f64| self.model.map(|_| number);
+        let whole = |number: f64| of_model(number).map(|number| number.round() as u64);
+        json!({
+            "episodes": of.episodes,
+            "bytes": of.bytes,
+            "llm_calls": whole(of.calls),
+            "llm_input_tokens": whole(of.input_tokens),
+            "llm_output_tokens": whole(of.output_tokens),
+            "usd": of_model(of.usd),
+            "model_hours": of_model(of.seconds / 3_600.0),
+        })
+    }
+
+    /// At the rate that is allowed.
+    fn hours(&self, of: &Estimate) -> Option<f64> {
+        let rate = f64::from(self.rate?);
+        Some(of.episodes as f64 / rate / 60.0)
+    }
+
+    /// For people: of a run.
+    pub fn lines(&self) -> Vec<String> {
+        let waiting = plural(self.waiting, "episode");
+        let mut lines = vec![format!(
+            "and deliver to {}: {waiting} that wait, and what it stores itself; together ≈ {}",
+            self.sink,
+            bytes(self.all.bytes),
+        )];
+        lines.extend(self.bill(&self.all));
+        if self.history.episodes > 0 {
+            let older = plural(self.history.episodes, "older episode");
+            let size = bytes(self.history.bytes);
+            lines.push(format!(
+                "    not {older}, ≈ {size}, which only `sessionmill deliver run {} --history` sends",
+                self.sink
+            ));
+            lines.extend(self.bill(&self.history));
+        }
+        lines.extend(self.assumptions());
+        lines
+    }
+
+    /// For people: of `deliver run`, with what was stored before or without.
+    pub fn delivery_lines(&self, with_history: bool) -> Vec<String> {
+        let mut all = self.all.clone();
+        if with_history {
+            all.join(&self.history);
+        }
+        let episodes = plural(all.episodes, "episode");
+        let mut lines = vec![format!(
+            "sink {}: would get {episodes}, ≈ {}",
+            self.sink,
+            bytes(all.bytes)
+        )];
+        lines.extend(self.bill(&all));
+        lines.extend(self.assumptions());
+        if !with_history && self.history.episodes > 0 {
+            let older = plural(self.history.episodes, "older episode");
+            lines.push(format!("    and {older} with --history"));
+        }
+        lines
+    }
+
+    fn bill(&self, of: &Estimate) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.model.is_some() && of.episodes > 0 {
+            let [calls, input, output] =
+                [of.calls, of.input_tokens, of.output_tokens].map(|n| count(n.round() as u64));
+            let (episodes, usd) = (plural(of.episodes, "episode"), of.usd);
+            let takes = duration_ms((of.seconds * 1_000.0) as u64);
+            lines.push(format!(
+                "    its language model works through {episodes}: ≈ {calls} calls, {input} tokens \
+                 read and {output} written, {usd:.2} USD, {takes} of its time"
+            ));
+        }
+        if let Some(hours) = self.hours(of) {
+            lines.push(format!("    ≈ {hours:.1} hours at upload.rate_per_minute"));
+        }
+        lines
+    }
+
+    /// What the bill goes by.
+    fn assumptions(&self) -> Option<String> {
+        let Extraction {
+            finds,
+            usd_per_million_input: input,
+            usd_per_million_output: output,
+            ..
+        } = self.model?;
+        let from = match finds.counted {
+            0 => "nothing was counted in its graph yet".to_owned(),
+            n => format!("counted in {} of its graph", plural(n, "episode")),
+        };
+        let seconds = match finds.seconds {
+            Some(seconds) => format!("{seconds:.1} s an episode, as measured"),
+            None => format!(
+                "{:.0} s an episode at {SECONDS_PER_CALL:.0} s a call",
+                finds.seconds()
+            ),
+        };
+        Some(format!(
+            "    assumed: {:.1} entities and {:.1} facts an episode ({from}); {seconds}; {input} USD \
+             and {output} USD for a million tokens read and written (sinks.{}.usd_per_million_input)",
+            finds.entities, finds.facts, self.sink
+        ))
+    }
 }

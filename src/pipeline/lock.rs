@@ -19,6 +19,14 @@ impl Lock {
     /// Takes the lock at `path` or fails at once: kind `Busy` when another process holds it. Makes
     /// the file (0600) and its folder (0700) where there is none.
     pub fn take(path: &Path) -> Result<Lock, Error> {
+        Lock::take_for("another command", path)
+    }
+
+    /// The same; whoever finds it held is told by what: `run nightly`.
+    ///
+    /// # Errors
+    /// As [`Lock::take`].
+    pub fn take_for(what: &str, path: &Path) -> Result<Lock, Error> {
         let failed = |error: &io::Error| {
             let message = format!("{}: {error}", path.display());
             Error::new(ErrorKind::Failed, message).hinted(match error.kind() {
@@ -33,9 +41,18 @@ impl Lock {
         }
         let file = open(path).map_err(|e| failed(&e))?;
         match file.try_lock() {
-            Ok(()) => Ok(Lock { file }),
+            Ok(()) => {
+                let lock = Lock { file };
+                // a full disk says it where it matters
+                let _ = lock.sign(what);
+                Ok(lock)
+            }
             Err(TryLockError::WouldBlock) => {
-                let message = "another run holds the lock";
+                let by = match holder(path) {
+                    Some((process, what)) => format!(": {what} (process {process})"),
+                    None => String::new(),
+                };
+                let message = format!("another run holds the lock{by}");
                 Err(Error::new(ErrorKind::Busy, message)
                     .hinted("it does the work; try again later"))
             }
@@ -43,10 +60,12 @@ impl Lock {
         }
     }
 
-    /// Writes down which process holds it, for [`holder`].
-    pub fn sign(&self) -> io::Result<()> {
+    /// Writes down who holds it, for [`holder`]; the file's time stays.
+    fn sign(&self, what: &str) -> io::Result<()> {
+        let last = self.file.metadata()?.modified()?;
         self.file.set_len(0)?;
-        (&self.file).write_all(std::process::id().to_string().as_bytes())
+        (&self.file).write_all(format!("{} {what}", std::process::id()).as_bytes())?;
+        self.file.set_modified(last)
     }
 
     /// Notes that a run went through at `now`.
@@ -76,9 +95,17 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The process that [signed](Lock::sign) a lock last; `None` where none did.
-pub fn holder(path: &Path) -> Option<u32> {
-    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+/// The process that took a lock last, and for what; `None` where nobody can say.
+pub fn holder(path: &Path) -> Option<(u32, String)> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let (process, what) = text.split_once(' ')?;
+    Some((process.parse().ok()?, what.to_owned()))
+}
+
+/// Somebody holds it at this moment.
+pub fn is_held(path: &Path) -> bool {
+    let file = OpenOptions::new().write(true).open(path);
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// When the last run went through; `None` when none ever did. The lock need not be held.

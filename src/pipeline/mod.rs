@@ -14,6 +14,7 @@ pub mod cost;
 pub mod doctor;
 pub mod eval;
 pub mod explain;
+pub mod graph_counts;
 pub mod graph_gate;
 pub mod ingest_options;
 pub mod keys;

@@ -3,7 +3,7 @@
 
 use super::admission::Admission;
 use super::context::RunContext;
-use super::cost::{Cost, costs};
+use super::cost::{Cost, New, costs};
 use super::options::{self, PENDING_MS, RunOptions};
 use super::spec::{Pipeline, Step};
 use super::steps::enrich::condense::{self, PlannedMessages};
@@ -12,7 +12,7 @@ use super::steps::enrich::llm_summary::{self, Predicted};
 use super::steps::enrich::tools::{self, ToolsQuestion};
 use super::steps::ingest;
 use super::steps::ingest::report::IngestReport;
-use crate::config::Config;
+use crate::config::{Config, SinkSettings};
 use crate::memory::{classifiers, redaction_setup};
 use crate::model::human::{count, plural};
 use crate::model::time::Time;
@@ -126,7 +126,8 @@ pub fn plan(
         }
     }
     if let (Some(store), true) = (store, pipeline.steps.contains(&Step::Upload)) {
-        plan.costs = costs(store, &plan.report, plan.summaries, cx)?;
+        let sinks: Vec<&SinkSettings> = cx.loaded.config.sinks.iter().collect();
+        plan.costs = costs(&sinks, store, New::of(&plan.report, plan.summaries), cx)?;
     }
     Ok(plan)
 }

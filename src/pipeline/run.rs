@@ -63,7 +63,12 @@ pub fn run(
         done.enriched = enrich::run(&mut run).map_err(|error| run.note_failure(error))?;
     }
     if has(Step::Upload) {
-        done.uploaded = upload::run(&mut run)?;
+        upload::keep_here(&mut run)?;
+    }
+    if has(Step::Upload) && upload::is_wanted(&run) {
+        if let Some(_lock) = run.begin_delivery()? {
+            done.uploaded = upload::run(&mut run)?;
+        }
     }
     done.sweeps = sweeps(&done.ingested.unread, run.cx.env, run.cx.now);
     run.end()?;

@@ -2,15 +2,17 @@
 //! need.
 
 use super::context::RunContext;
+use super::graph_counts;
 use super::keys::{key, proxies};
 use crate::config::{
-    Config, DatabaseSettings, Graphiti, Loaded, Protocol, SinkSettings as Settings, SinkTo, graphs,
+    Config, DatabaseSettings, Graphiti, Home, Loaded, Protocol, SinkSettings as Settings, SinkTo,
+    graphs,
 };
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
 use crate::model::delivery::DeliveryError;
 use crate::model::error::{Error, ErrorKind};
-use crate::model::extraction::Extraction;
+use crate::model::extraction::{Extraction, Finds};
 use crate::model::scope::{MemoryScope, session_key};
 use crate::net::http::{Http, HttpOptions};
 use crate::sinks::database::{Database as Beside, Login};
@@ -204,13 +206,13 @@ fn database(
 }
 
 /// What a sink's server has a language model do, and what that costs; `None`: nothing.
-pub fn extraction(to: &SinkTo) -> Option<Extraction> {
+pub fn extraction(settings: &Settings, home: &Home) -> Option<Extraction> {
     let SinkTo::Graphiti(Graphiti {
         protocol,
         database,
         usd_per_million: (input, output),
         ..
-    }) = to
+    }) = &settings.to
     else {
         return None;
     };
@@ -219,6 +221,7 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
         context: if is_alone { 0 } else { CONTEXT },
         usd_per_million_input: *input,
         usd_per_million_output: *output,
+        finds: Finds::of(&graph_counts::of(&settings.name, home)),
     })
 }
 

@@ -11,6 +11,15 @@ pub fn passes(words: &str) -> Option<&str> {
     TABLE.passes.found(words).last()
 }
 
+/// The last sentence of an agent's words that says that tests fail now, if one does and none after it
+/// says that they pass or that it isn't for the work's sake.
+pub fn fails(words: &str) -> Option<&str> {
+    let said = TABLE.fails.found(words).last()?;
+    let from = said.as_ptr() as usize - words.as_ptr() as usize;
+    let is_excused = passes(&words[from..]).is_some() || blames_others(words);
+    (!is_excused).then_some(said)
+}
+
 /// Whether an agent's words announce a run that is meant to fail: what they say last counts.
 pub fn fails_on_purpose(words: &str) -> bool {
     last(words).is_some_and(|said| TABLE.fails_on_purpose.says(said))
@@ -34,12 +43,14 @@ fn last(words: &str) -> Option<&str> {
 #[serde(deny_unknown_fields)]
 struct Written {
     passes: WrittenCues,
+    fails: WrittenCues,
     fails_on_purpose: WrittenCues,
     others: WrittenCues,
 }
 
 struct Table {
     passes: SentenceCues,
+    fails: SentenceCues,
     fails_on_purpose: SentenceCues,
     others: SentenceCues,
 }
@@ -48,6 +59,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written = written();
     Table {
         passes: written.passes.into(),
+        fails: written.fails.into(),
         fails_on_purpose: written.fails_on_purpose.into(),
         others: written.others.into(),
     }
@@ -65,6 +77,7 @@ mod tests {
     fn samples_are_what_the_table_says() {
         let written = written();
         written.passes.samples.hold(|words| passes(words).is_some());
+        written.fails.samples.hold(|words| fails(words).is_some());
         written.fails_on_purpose.samples.hold(fails_on_purpose);
         written.others.samples.hold(blames_others);
     }

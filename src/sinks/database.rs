@@ -2,6 +2,7 @@
 //! work out.
 
 use crate::model::delivery::{DeliveryError, DeliveryProgress, Receipt};
+use crate::model::extraction::GraphCounts;
 use crate::stages::upload::Sink;
 
 /// Who logs in; both empty where nobody has to.
@@ -21,6 +22,12 @@ pub trait Database: Sink {
     /// # Errors
     /// When it can't be asked.
     fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError>;
+
+    /// What a graph holds of what was made of its episodes.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn counts(&mut self, graph: &str) -> Result<GraphCounts, DeliveryError>;
 
     /// An episode of this name stands in this graph.
     ///

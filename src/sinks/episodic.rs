@@ -7,12 +7,14 @@
 
 use super::cypher::Value;
 use super::database::Database;
+use super::derived;
 use super::graph::{Graph, IDS_MAX, these};
 use super::group;
 use super::saga;
 use crate::model::delivery::{
-    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt, Traces,
 };
+use crate::model::extraction::GraphCounts;
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -41,6 +43,8 @@ pub struct Episodic<G> {
     marks: bool,
     /// Sessions are told as sagas.
     sagas: bool,
+    /// What was made of what was removed.
+    traces: Traces,
 }
 
 impl<G: Graph> Episodic<G> {
@@ -50,6 +54,7 @@ impl<G: Graph> Episodic<G> {
             graph,
             marks: false,
             sagas: false,
+            traces: Traces::default(),
         }
     }
 
@@ -107,6 +112,12 @@ impl<G: Graph> Episodic<G> {
             |p: &&OutboundEpisode| landed(found.get(&p.id), p.revision) != Landed::Missing;
         let (there, new): (Vec<&OutboundEpisode>, Vec<&OutboundEpisode>) =
             outbound_episodes.iter().partition(|p| is_there(p));
+        // what was made of an older text of theirs is not of the new one
+        let is_older = |p: &&&OutboundEpisode| found.contains_key(&p.id);
+        let older: Vec<Uuid> = new.iter().filter(is_older).map(|p| p.id).collect();
+        for ids in older.chunks(IDS_MAX) {
+            derived::unmake(&mut self.graph, graph, ids)?;
+        }
         for there in there.chunks(IDS_MAX) {
             let ids: Vec<Uuid> = there.iter().map(|outbound| outbound.id).collect();
             let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
@@ -298,12 +309,25 @@ impl<G: Graph> Sink for Episodic<G> {
             }
             for ids in ids.chunks(IDS_MAX) {
                 let sagas = saga::of_episodes(&mut self.graph, graph, ids)?;
+                let traces = derived::unmake(&mut self.graph, graph, ids)?;
+                self.traces.join(&traces);
                 let query = format!("{THESE} DETACH DELETE n");
                 self.graph.run(graph, &query, &these(graph, ids))?;
                 saga::mend(&mut self.graph, graph, &sagas)?;
             }
         }
         Ok(Vec::new())
+    }
+
+    fn traces(&mut self) -> Traces {
+        std::mem::take(&mut self.traces)
+    }
+
+    fn remove_place(&mut self, place: &str) -> Result<(), DeliveryError> {
+        match self.graph.has_graph(place)? {
+            true => self.graph.drop_graph(place),
+            false => Ok(()),
+        }
     }
 }
 
@@ -322,6 +346,28 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(receipts.iter().map(progress).collect())
     }
 
+    fn counts(&mut self, graph: &str) -> Result<GraphCounts, DeliveryError> {
+        const QUERY: &str = "MATCH (n:Episodic)-[:MENTIONS]->(e:Entity) WHERE n.group_id = $group \
+                             WITH n, count(DISTINCT e) AS its \
+                             WITH count(n) AS episodes, sum(its) AS mentions, \
+                             sum(size(coalesce(n.entity_edges, []))) AS facts";
+        const LINE: &str = "toString(episodes) + ' ' + toString(toInteger(mentions)) + ' ' \
+                            + toString(toInteger(facts))";
+        if !self.graph.has_graph(graph)? {
+            return Ok(GraphCounts::default());
+        }
+        let asked = Value::map([("group", Value::text(graph))]);
+        let found = self.graph.lines(graph, QUERY, LINE, &asked)?;
+        let mut numbers = found.iter().flat_map(|line| line.split(' '));
+        let mut next = || numbers.next()?.parse().ok();
+        Ok(GraphCounts {
+            episodes: next().unwrap_or_default(),
+            mentions: next().unwrap_or_default(),
+            facts: next().unwrap_or_default(),
+            ..GraphCounts::default()
+        })
+    }
+
     fn has(&mut self, graph: &str, name: &str) -> Result<bool, DeliveryError> {
         const QUERY: &str = "MATCH (n:Episodic) WHERE n.group_id = $group AND n.name = $name";
         if !self.graph.has_graph(graph)? {
@@ -336,9 +382,13 @@ impl<G: Graph> Database for Episodic<G> {
         if self.graph.has_graph(graph)? {
             let (group, description) = (Value::text(graph), Value::text(description));
             let asked = Value::map([("group", group), ("description", description)]);
-            let query = "MATCH (n:Episodic) WHERE n.group_id = $group \
-                         AND n.source_description = $description DETACH DELETE n";
-            self.graph.run(graph, query, &asked)?;
+            let described = "MATCH (n:Episodic) WHERE n.group_id = $group \
+                             AND n.source_description = $description";
+            let found = self.graph.lines(graph, described, "n.uuid", &asked)?;
+            let ids: Vec<Uuid> = found.iter().filter_map(|id| id.parse().ok()).collect();
+            derived::unmake(&mut self.graph, graph, &ids)?;
+            self.graph
+                .run(graph, &format!("{described} DETACH DELETE n"), &asked)?;
         }
         Ok(())
     }

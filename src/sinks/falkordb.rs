@@ -129,6 +129,18 @@ impl Graph for FalkorServer {
         })
     }
 
+    fn drop_graph(&mut self, graph: &str) -> Result<(), DeliveryError> {
+        let left = self.query(graph, "MATCH (n) RETURN toString(count(n))", &Value::Null)?;
+        if left == "0" {
+            let dropped = cmd("GRAPH.DELETE")
+                .arg(graph)
+                .query::<Reply>(self.connection()?);
+            dropped.map_err(fault)?;
+            self.indexed.remove(graph);
+        }
+        Ok(())
+    }
+
     /// Range first, then full-text: Graphiti finds both in place.
     fn ensure(&mut self, graph: &str) -> Result<(), DeliveryError> {
         if self.indexed.contains(graph) {

@@ -26,6 +26,14 @@ pub trait Graph {
         Ok(true)
     }
 
+    /// Removes a graph that has nothing in it.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn drop_graph(&mut self, _graph: &str) -> Result<(), DeliveryError> {
+        Ok(())
+    }
+
     /// Whatever has to be there before something is written.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod atomic;
 pub mod bolt;
 pub mod cypher;
 pub mod database;
+mod derived;
 pub mod episodic;
 pub mod falkordb;
 pub mod graph;

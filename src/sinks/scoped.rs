@@ -2,8 +2,9 @@
 //! episode has an id of its own, so that two groups of one database can hold it.
 
 use crate::model::delivery::{
-    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt, Traces,
 };
+use crate::model::extraction::GraphCounts;
 use crate::stages::upload::{Enrichment, Sink};
 use uuid::Uuid;
 
@@ -117,6 +118,14 @@ impl Sink for Scoped {
             .collect())
     }
 
+    fn traces(&mut self) -> Traces {
+        self.sink.traces()
+    }
+
+    fn remove_place(&mut self, place: &str) -> Result<(), DeliveryError> {
+        self.sink.remove_place(place)
+    }
+
     fn enrichment(&mut self) -> Option<&mut dyn Enrichment> {
         let enriches = self.sink.enrichment().is_some();
         enriches.then_some(self as &mut dyn Enrichment)
@@ -126,6 +135,10 @@ impl Sink for Scoped {
 impl Enrichment for Scoped {
     fn batch_max(&self) -> usize {
         self.enriched_max
+    }
+
+    fn counts(&mut self, places: &[String]) -> Result<GraphCounts, DeliveryError> {
+        self.enricher()?.counts(places)
     }
 
     fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError> {

@@ -5,8 +5,9 @@
 
 use crate::model::delivery::{
     Delivery, DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
-    State,
+    State, Traces,
 };
+use crate::model::extraction::GraphCounts;
 use crate::model::time::Time;
 
 /// One destination. Ids are ours; delivering what it has already changes nothing.
@@ -70,6 +71,19 @@ pub trait Sink {
     /// When it can't be asked.
     fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError>;
 
+    /// What was made of what it removed since it was asked last, and became of that.
+    fn traces(&mut self) -> Traces {
+        Traces::default()
+    }
+
+    /// Removes a place that has nothing in it any more, where it would be left behind empty.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn remove_place(&mut self, _place: &str) -> Result<(), DeliveryError> {
+        Ok(())
+    }
+
     /// What makes more of an episode once it is there; `None`: nothing does.
     fn enrichment(&mut self) -> Option<&mut dyn Enrichment> {
         None
@@ -80,6 +94,12 @@ pub trait Sink {
 pub trait Enrichment {
     /// Episodes that it takes at once.
     fn batch_max(&self) -> usize;
+
+    /// What these places hold of what was made of episodes.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn counts(&mut self, places: &[String]) -> Result<GraphCounts, DeliveryError>;
 
     /// Which of these it has done, in order.
     ///

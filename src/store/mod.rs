@@ -89,4 +89,6 @@ pub struct Store {
     names: FxHashMap<String, i64>,
     /// Something was written since opening or the last [`Store::finish`].
     dirty: bool,
+    /// Of the data, when it was looked at last.
+    version: i64,
 }

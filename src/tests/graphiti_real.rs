@@ -75,11 +75,11 @@ impl StandIn {
         serde_json::from_str(body).expect("JSON")
     }
 
-    fn command(&self, what: &Value) {
+    pub(super) fn command(&self, what: &Value) {
         self.ask("POST /command", &what.to_string());
     }
 
-    fn count(&self, what: &str) -> Value {
+    pub(super) fn count(&self, what: &str) -> Value {
         self.ask("GET /count", "")[what].clone()
     }
 }
@@ -92,20 +92,20 @@ impl Drop for StandIn {
 }
 
 /// A home with sessions, and a Graphiti with all that it needs.
-struct Scene {
-    desk: Desk,
-    falkor: Falkor,
-    llm: StandIn,
-    server: StandIn,
+pub(super) struct Scene {
+    pub(super) desk: Desk,
+    pub(super) falkor: Falkor,
+    pub(super) llm: StandIn,
+    pub(super) server: StandIn,
     of: ServerOf,
-    restarts: u32,
+    pub(super) restarts: u32,
     /// Runs that said so.
     told_to_restart: u32,
 }
 
 /// Which of Graphiti's servers.
 #[derive(Clone, Copy, PartialEq)]
-enum ServerOf {
+pub(super) enum ServerOf {
     Rest,
     /// With its `FALKORDB_DATABASE`.
     Mcp(&'static str),
@@ -116,13 +116,25 @@ use ServerOf::{Mcp, Rest};
 impl Scene {
     /// `None`: a part can't be had.
     fn new(of: ServerOf, has_database: bool, more: &Value) -> Option<Scene> {
-        let falkor = Falkor::start();
+        let sessions = (0..SESSIONS).map(|nth| {
+            let words = format!("why does Fox{} follow Owl{} nr{nth}z", nth % 7, nth % 5);
+            (format!("session-{nth:03}"), words)
+        });
+        Scene::with(of, has_database, more, Falkor::start(), sessions)
+    }
+
+    /// With these sessions, by id.
+    pub(super) fn with(
+        of: ServerOf,
+        has_database: bool,
+        more: &Value,
+        falkor: Falkor,
+        sessions: impl Iterator<Item = (String, String)>,
+    ) -> Option<Scene> {
         let llm = StandIn::start(&["llm", "0"])?;
         let server = server(of, 0, &falkor, &llm)?;
         let desk = super::forget::desk();
-        for nth in 0..SESSIONS {
-            let session = format!("session-{nth:03}");
-            let words = format!("why does Fox{} follow Owl{} nr{nth}z", nth % 7, nth % 5);
+        for (nth, (session, words)) in (0..).zip(sessions) {
             let text = said(&session, "/w/shop", nth, "user", &words);
             desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &text);
         }
@@ -170,7 +182,7 @@ impl Scene {
     }
 
     /// As somebody does who was told to: the queue is gone.
-    fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         let port = self.server.port;
         let _ = self.server.child.kill();
         let _ = self.server.child.wait();
@@ -179,7 +191,7 @@ impl Scene {
         self.restarts += 1;
     }
 
-    fn run(&mut self, line: &str) -> Value {
+    pub(super) fn run(&mut self, line: &str) -> Value {
         self.desk.now = Time(self.desk.now.0 + 7_300_000);
         let ran = self.desk.run(&format!("sessionmill {line} --json"));
         let said = ran.json()["sinks"][0].clone();
@@ -189,7 +201,7 @@ impl Scene {
     }
 
     /// Nothing goes wrong any more, and what a busy machine does slowly is waited for.
-    fn calm_down(&self) {
+    pub(super) fn calm_down(&self) {
         let calm = json!({"dies_at": -1, "requests": []});
         self.server.command(&calm);
         let file = ".graphiti/graphiti.config.json";
@@ -223,7 +235,7 @@ impl Scene {
     }
 
     /// The only number that a query gives.
-    fn number(&self, query: &str) -> u64 {
+    pub(super) fn number(&self, query: &str) -> u64 {
         let told = self.falkor.redis(&["GRAPH.QUERY", "desk__global", query]);
         let (_, rest) = told.split_once("int(").unwrap_or_else(|| panic!("{told}"));
         let (number, _) = rest.split_once(')').expect("a number");
@@ -258,7 +270,7 @@ fn server(of: ServerOf, port: u16, falkor: &Falkor, llm: &StandIn) -> Option<Sta
     }
 }
 
-fn done(ran: Ran) -> Ran {
+pub(super) fn done(ran: Ran) -> Ran {
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     ran
 }

@@ -115,7 +115,7 @@ fn remember(desk: &Desk, folder: &str, word: &str) {
     ));
 }
 
-pub(super) fn git(desk: &Desk, folder: &str, words: &[&str]) {
+fn git(desk: &Desk, folder: &str, words: &[&str]) {
     let out = Command::new("git")
         .args(words)
         .current_dir(desk.path(folder))

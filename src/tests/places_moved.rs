@@ -3,7 +3,7 @@
 
 use super::delivery::done;
 use super::forget::{desk, said};
-use super::places::{MOVED, git, places, session, told};
+use super::places::{MOVED, places, session, told};
 use crate::cli::Exit;
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -23,6 +23,8 @@ pub struct FileTracking {
     limits: FileLimits,
     /// Quiet time after a change before `watch` runs, in milliseconds.
     pub debounce_ms: u64,
+    /// Where it is never quiet, from the first change on, in milliseconds.
+    pub debounce_max_ms: u64,
     /// Between looks of `watch` where there are no file events, in milliseconds.
     pub polling_ms: u64,
 }
@@ -81,6 +83,7 @@ impl FileTracking {
             others: Tracked::default(),
             limits: limits(defaults),
             debounce_ms: ms(defaults.debounce_seconds),
+            debounce_max_ms: ms(defaults.debounce_max_seconds),
             polling_ms: ms(defaults.polling_interval_seconds),
         }
     }

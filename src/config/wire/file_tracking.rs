@@ -68,6 +68,9 @@ pub struct FileDefaults {
     /// Quiet time after a change before `watch` runs.
     #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "debounce_seconds must be between 0.1 and 3600"))]
     pub debounce_seconds: f64,
+    /// Where it is never quiet, `watch` runs so long after the first change.
+    #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "debounce_max_seconds must be between 0.1 and 3600"))]
+    pub debounce_max_seconds: f64,
     /// Larger files are named, not read, where their pattern says nothing else. More than 256 counts as 256.
     #[schemars(range(min = 0), extend("x-error" = "must not be negative"))]
     pub max_file_size_mb: f64,
@@ -90,6 +93,7 @@ impl Default for FileDefaults {
         FileDefaults {
             enabled: false,
             debounce_seconds: 2.0,
+            debounce_max_seconds: 10.0,
             max_file_size_mb: 5.0,
             batch_size: 10,
             git_operation_window_seconds: 5.0,

@@ -13,11 +13,14 @@ use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
 
-/// Errors of one session that are listed, the last ones: more of them are a log again.
-const RESOLVED_MAX: usize = 10;
+/// Errors of one session that are listed, the last ones that somebody explained: more of them are a log again.
+const RESOLVED_MAX: usize = 4;
 
 /// Files named as what helped.
 const CHANGED_MAX: usize = 5;
+
+/// Files that may be named as what helped though nobody says so.
+const UNNAMED_MAX: usize = 2;
 
 /// A command that failed and didn't work yet.
 struct Open<'l, 't> {
@@ -40,6 +43,15 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
         if line.item.kind == ItemKind::Agent {
             let explained = open.iter_mut().find(|error| Some(error.key) == latest);
             explained.into_iter().for_each(|error| error.explain(line));
+        }
+        // what is said of another run of tests is not said of this
+        if line
+            .item
+            .findings
+            .iter()
+            .any(|f| matches!(f, Finding::Tests(_)))
+        {
+            latest = None;
         }
         for finding in line.item.findings {
             match finding {
@@ -65,7 +77,10 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
             .as_ref()
             .is_none_or(|said| seen.insert(said.clone()))
     });
-    all.drain(..all.len().saturating_sub(RESOLVED_MAX));
+    while all.len() > RESOLVED_MAX {
+        let is_bare = |error: &Sourced<Resolution>| error.what.cause.is_none();
+        all.remove(all.iter().position(is_bare).unwrap_or(0));
+    }
     all
 }
 
@@ -80,7 +95,13 @@ impl<'t> Open<'_, 't> {
 
 fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t>) {
     match open.iter_mut().find(|error| error.key == key) {
-        Some(error) => error.line = line,
+        Some(error) => {
+            // what was said of another error is not its cause
+            if message(error.line) != message(line) {
+                (error.cause, error.cure) = (None, None);
+            }
+            error.line = line;
+        }
         None => open.push(Open {
             key,
             line,
@@ -89,6 +110,13 @@ fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t
             cure: None,
         }),
     }
+}
+
+/// What a failed call said, without numbers: they differ from run to run.
+fn message(line: &LocatedItem<'_>) -> String {
+    let words = line.words();
+    let said = words.split_once(" → ").map_or(words, |(_, said)| said);
+    said.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 /// What was only repeated until it worked is no resolution.
@@ -104,7 +132,8 @@ fn work(
     let mut seen = BTreeSet::new();
     let changed = error.changed.into_iter();
     let changed = changed.filter(|path| !is_throwaway(path) && seen.insert(path.clone()));
-    let changed = to_blame(changed.collect(), message);
+    let told = [Some(message), error.cause, error.cure];
+    let changed = to_blame(changed.collect(), &told);
     let is_obstacle = match obstacle(call) {
         Obstacle::Never => false,
         Obstacle::Explained => is_explained,
@@ -123,16 +152,19 @@ fn work(
     })
 }
 
-/// Of the files that were changed those that the error names, if it names any.
-fn to_blame(changed: Vec<String>, error: &str) -> Vec<String> {
+/// Of the files that were changed those that the error or its explanation names. Where none is named and there are many,
+/// nobody knows which helped.
+fn to_blame(changed: Vec<String>, told: &[Option<&str>]) -> Vec<String> {
     let is_named = |path: &&String| {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        error.contains(name)
+        told.iter().flatten().any(|words| words.contains(name))
     };
     let named: Vec<String> = changed.iter().filter(is_named).cloned().collect();
-    let mut blamed = if named.is_empty() { changed } else { named };
-    blamed.truncate(CHANGED_MAX);
-    blamed
+    match (named.is_empty(), changed.len()) {
+        (false, _) => named.into_iter().take(CHANGED_MAX).collect(),
+        (true, ..=UNNAMED_MAX) => changed,
+        (true, _) => Vec::new(),
+    }
 }
 
 /// When a command that failed hindered the work.

@@ -1,131 +1,74 @@
-//! What a session left in a history that others see: files, commits, pull requests. Only what git and edit
-//! tools state counts: what was pushed by hand is not guessed.
+//! What a session left in a history that others see: commits. Only what git states counts: what
+//! was pushed by hand is not guessed.
 
 use super::line::{LocatedItem, found};
 use crate::model::exchange::ItemKind;
-use crate::model::finding::{Finding, PullRequestState, Tree};
-use crate::model::summary::{ChangedFile, PullRequest, SessionCommit, Sourced};
-use crate::rules::tools::{AnswerKind, tool};
-use std::collections::BTreeMap;
+use crate::model::finding::{Finding, PullRequestState};
+use crate::model::summary::{SessionCommit, Sourced};
+use regex::Regex;
+use std::sync::LazyLock;
 
-/// Files with their lines, by path: those that calls changed, and those that only git names.
-pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
-    let mut all: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
-    for (line, finding) in found(lines) {
-        let Finding::Changed {
-            path,
-            added,
-            removed,
-        } = finding
-        else {
-            continue;
-        };
-        let known = all.entry(path).or_insert_with(|| {
-            line.source(ChangedFile {
-                path: path.clone(),
-                added: 0,
-                removed: 0,
-                edits: 0,
-                by_git: false,
-            })
-        });
-        known.what.added += added;
-        known.what.removed += removed;
-        known.what.edits += 1;
-    }
-    let mut by_git = changed_by_git(lines);
-    let edited: Vec<&str> = all.keys().copied().collect();
-    by_git.retain(|path, _| !edited.iter().any(|edited| is_same(edited, path)));
-    all.extend(by_git);
-    all.into_values().collect()
+/// A commit of the session, as far as the log was read.
+struct Made<'t> {
+    at: usize,
+    commit: Sourced<SessionCommit>,
+    /// The history was rewritten since: its hash is an old one.
+    is_old: bool,
+    subject: &'t str,
 }
 
-/// What was changed while nobody saw it: what was about to be committed, the last commit where the
-/// session made one, and the working tree once sub-agents had worked.
-fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<ChangedFile>> {
-    let mut all = BTreeMap::new();
-    let mut staged = BTreeMap::new();
-    let (mut commits, mut helped) = (false, false);
-    for line in lines {
-        helped |= !line.main || is_agents(line.item.text);
-        for finding in line.item.findings {
-            match finding {
-                Finding::Commit { .. } => {
-                    commits = true;
-                    all.append(&mut staged);
-                }
-                Finding::Stat {
-                    path,
-                    added,
-                    removed,
-                    of,
-                } => {
-                    let file = line.source(ChangedFile {
-                        path: path.clone(),
-                        added: *added,
-                        removed: *removed,
-                        edits: 0,
-                        by_git: true,
-                    });
-                    match of {
-                        Tree::Staged => _ = staged.insert(path.as_str(), file),
-                        Tree::Last if commits => _ = all.insert(path.as_str(), file),
-                        Tree::Work if helped => _ = all.insert(path.as_str(), file),
-                        Tree::Last | Tree::Work => {}
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    all
-}
-
-/// A call that let another agent work.
-fn is_agents(text: &str) -> bool {
-    let name = text.strip_prefix("Action: ").and_then(|call| {
-        let end = call.find(['(', ' ']).unwrap_or(call.len());
-        call.get(..end)
-    });
-    name.is_some_and(|name| tool(name).answer == AnswerKind::Agent)
-}
-
-/// Git names paths from a repository's root.
-fn is_same(edited: &str, by_git: &str) -> bool {
-    let edited = edited.replace('\\', "/");
-    let above = edited.strip_suffix(by_git);
-    above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
-}
-
-/// One that was made again (amended, rebased, reset) counts as it was last; others with the same subject stay
-/// apart.
+/// Those that are left at the end, under the hashes that they have then: what was amended, rebased or reset
+/// counts as it was last, others with the same subject stay apart. One whose output nobody saw counts where
+/// git lists it later.
 pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
-    let mut all: Vec<(usize, Sourced<SessionCommit>)> = Vec::new();
-    let mut rewritten_at = None;
+    let mut all = Commits::default();
     for (at, line) in lines.iter().enumerate() {
-        if rewrites(line) {
-            rewritten_at = Some(at);
+        all.note(&lines[..=at], line);
+    }
+    let made = all.made.into_iter().map(|mut made| {
+        if made.is_old {
+            let now = told(&lines[made.at..], &made.commit.what);
+            made.commit.what.hash = now.unwrap_or_default();
         }
+        made.commit
+    });
+    made.collect()
+}
+
+/// The session's commits so far.
+#[derive(Default)]
+struct Commits<'t> {
+    made: Vec<Made<'t>>,
+    /// Calls that commit.
+    tried: Vec<&'t str>,
+    rewritten_at: Option<usize>,
+}
+
+impl<'t> Commits<'t> {
+    /// `until` ends with the line.
+    fn note(&mut self, until: &[LocatedItem<'t>], line: &LocatedItem<'t>) {
+        if let Some(command) = rewriting(line) {
+            self.rewritten_at = Some(until.len() - 1);
+            rewrite(&mut self.made, command);
+        }
+        if line.item.kind == ItemKind::Digest && line.item.text.contains("git commit") {
+            self.tried.push(line.item.text);
+        }
+        let mut is_sent = false;
         for finding in line.item.findings {
             match finding {
                 Finding::Commit {
                     hash,
                     subject,
                     again,
+                } => self.make(until, hash, subject, *again),
+                Finding::Listed {
+                    hash,
+                    subject,
+                    remote,
                 } => {
-                    all.retain(|(made_at, known)| {
-                        let again =
-                            *again || rewritten_at.is_some_and(|rewritten| rewritten > *made_at);
-                        !is_one(&known.what, hash, subject, again)
-                    });
-                    let commit = SessionCommit {
-                        hash: hash.clone(),
-                        subject: subject.clone(),
-                        pushed: false,
-                        by_git: false,
-                        given_up: None,
-                    };
-                    all.push((at, line.source(commit)));
+                    is_sent |= remote;
+                    self.list(until, hash, subject, is_sent);
                 }
                 Finding::Pushed
                 | Finding::PullRequest(_)
@@ -133,20 +76,180 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
                     state: PullRequestState::Merged,
                     done: true,
                     ..
-                } => all
+                } => self
+                    .made
                     .iter_mut()
-                    .for_each(|(_, known)| known.what.pushed = true),
+                    .for_each(|made| made.commit.what.pushed = true),
                 _ => {}
             }
         }
     }
-    all.into_iter().map(|(_, commit)| commit).collect()
+
+    fn make(&mut self, until: &[LocatedItem<'t>], hash: &str, subject: &'t str, again: bool) {
+        let known = self.made.len();
+        let rewritten_at = self.rewritten_at;
+        self.made.retain(|made| {
+            let again = again || rewritten_at.is_some_and(|rewritten| rewritten > made.at);
+            !is_one(&made.commit.what, hash, subject, again)
+        });
+        let near = until.iter().rev().take(AMENDS_MAX);
+        if again && known == self.made.len() && near.into_iter().any(amends) {
+            self.made.pop();
+        }
+        self.made.extend(Made::new(until, hash, subject));
+    }
+
+    /// Git lists a commit; one that nobody saw made is the session's where a call tried to make it.
+    fn list(&mut self, until: &[LocatedItem<'t>], hash: &str, subject: &'t str, is_sent: bool) {
+        let known = self.made.iter_mut().rfind(|made| made.subject == subject);
+        match known {
+            Some(made) => made.list(hash, is_sent),
+            None if self.tried.iter().any(|call| commits_as(call, subject)) => {
+                let made = Made::new(until, hash, subject).map(|mut made| {
+                    made.commit.what.pushed = is_sent;
+                    made
+                });
+                self.made.extend(made);
+            }
+            None => {}
+        }
+    }
 }
 
-/// A call that may give commits another hash.
-fn rewrites(line: &LocatedItem<'_>) -> bool {
-    const WORDS: [&str; 4] = ["--amend", "git rebase", "git reset", "git filter-branch"];
-    line.item.kind == ItemKind::Digest && WORDS.iter().any(|word| line.item.text.contains(word))
+/// A command that commits with this first line, quoted.
+fn commits_as(command: &str, subject: &str) -> bool {
+    let mut found = command.match_indices(subject);
+    found.any(|(at, _)| {
+        let before = command[..at].ends_with(['"', '\'']);
+        before && command[at + subject.len()..].starts_with(['"', '\''])
+    })
+}
+
+/// Calls between an amended commit's command and what git prints of it.
+const AMENDS_MAX: usize = 6;
+
+impl<'t> Made<'t> {
+    /// At the last of the lines.
+    fn new(until: &[LocatedItem<'_>], hash: &str, subject: &'t str) -> Option<Made<'t>> {
+        let commit = SessionCommit {
+            hash: hash.to_owned(),
+            subject: subject.to_owned(),
+            pushed: false,
+            by_git: false,
+            given_up: None,
+        };
+        Some(Made {
+            at: until.len() - 1,
+            commit: until.last()?.source(commit),
+            is_old: false,
+            subject,
+        })
+    }
+
+    /// Git lists one of its subject.
+    fn list(&mut self, hash: &str, is_sent: bool) {
+        let commit = &mut self.commit.what;
+        let is_same = commit.hash.starts_with(hash) || hash.starts_with(&commit.hash);
+        if is_same || self.is_old {
+            if !is_same || commit.hash.is_empty() {
+                hash.clone_into(&mut commit.hash);
+            }
+            self.is_old = false;
+            commit.pushed |= is_sent;
+        }
+    }
+}
+
+fn amends(line: &LocatedItem<'_>) -> bool {
+    line.item.kind == ItemKind::Digest && line.item.text.contains("--amend")
+}
+
+/// The command of a call that gave commits another hash, or left some out; `None` where it failed or found nothing
+/// to do.
+fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+    const WORDS: [&str; 6] = [
+        "--amend",
+        "git rebase",
+        "git reset",
+        "filter-branch",
+        "filter-repo",
+        "pull --rebase",
+    ];
+    const NOTHING: [&str; 4] = ["up to date", "up-to-date", "--abort", "nothing to commit"];
+    let text = line.item.text;
+    let is_one = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
+    let rewrites = line.item.kind == ItemKind::Digest
+        && text.contains("git ")
+        && is_one(&WORDS)
+        && !is_one(&NOTHING)
+        && !line.item.findings.iter().any(failed);
+    rewrites.then_some(text)
+}
+
+/// What a command does to commits that are known: it leaves some out, and others get another hash.
+fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
+    static RESET: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"git reset (?:--(?:soft|mixed|hard) )?(?:HEAD|@)(?:~(\d*)|(\^+))")
+            .expect("a constant")
+    });
+    static ONTO: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"git rebase (?:-\S+ )*--onto \S+ ([0-9a-f]{7,40})\b").expect("a constant")
+    });
+    if let Some(back) = RESET.captures(command) {
+        let carets = back.get(2).map_or(1, |carets| carets.len());
+        let count = back.get(1).and_then(|count| count.as_str().parse().ok());
+        all.truncate(all.len().saturating_sub(count.unwrap_or(carets)));
+        return;
+    }
+    if let Some(from) = ONTO.captures(command) {
+        let is_it = |made: &Made<'_>| {
+            let hash = &made.commit.what.hash;
+            !hash.is_empty() && (from[1].starts_with(hash) || hash.starts_with(&from[1]))
+        };
+        if let Some(last) = all.iter().position(is_it) {
+            all.drain(..=last);
+        }
+    }
+    let from = match command.contains("--amend") {
+        true => all.len().saturating_sub(1),
+        false => first_rewritten(all, command),
+    };
+    let plain = !command.contains("git reset");
+    for made in all[from..].iter_mut().filter(|_| plain) {
+        made.is_old = true;
+        made.commit.what.pushed = false;
+    }
+}
+
+/// The first commit that gets another hash, where a command says from which one on it rewrites.
+fn first_rewritten(all: &[Made<'_>], command: &str) -> usize {
+    let named = |made: &Made<'_>| {
+        let hash = made.commit.what.hash.as_str();
+        let at = command.find(hash).filter(|_| !hash.is_empty())?;
+        let rest = command[at..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        Some(rest.starts_with(['^', '~']))
+    };
+    let mut places = all.iter().enumerate();
+    let place = places.find_map(|(at, made)| Some(at + usize::from(!named(made)?)));
+    place.unwrap_or(0)
+}
+
+/// The hash by which the agent calls a commit after it was made: `1a2b3c4 Fix the login`, with marks between.
+fn told(after: &[LocatedItem<'_>], commit: &SessionCommit) -> Option<String> {
+    let words = after
+        .iter()
+        .rev()
+        .filter(|line| line.item.kind == ItemKind::Agent);
+    let mut said = words.filter_map(|line| {
+        let text = line.words();
+        let before =
+            text[..text.find(&commit.subject)?].trim_end_matches(['`', ' ', '*', ':', '"', '(']);
+        let hash = before.rsplit(|c: char| !c.is_ascii_hexdigit()).next()?;
+        let is_new = (7..=40).contains(&hash.len()) && !commit.hash.starts_with(hash);
+        is_new.then(|| hash.to_owned())
+    });
+    said.next()
 }
 
 /// Whether a commit is the known one: where one of them has no hash its subject decides, as it does once the
@@ -251,40 +354,6 @@ pub fn note_older(
     }
 }
 
-/// Those that were opened, and others that were merged or closed, each in its last state.
-pub fn pull_requests(lines: &[LocatedItem<'_>]) -> Vec<Sourced<PullRequest>> {
-    let mut all: Vec<Sourced<PullRequest>> = Vec::new();
-    for (line, finding) in found(lines) {
-        let (named, now, done) = match finding {
-            Finding::PullRequest(address) => (address, None, true),
-            Finding::PullRequestState { named, state, done } => (named, Some(*state), *done),
-            _ => continue,
-        };
-        let known = match named.as_str() {
-            "" => all.last_mut(),
-            named => all
-                .iter_mut()
-                .find(|known| is_meant(&known.what.address, named)),
-        };
-        match known {
-            Some(known) => known.what.state = now.or(known.what.state),
-            None if done && !named.is_empty() => all.push(line.source(PullRequest {
-                address: named.clone(),
-                state: now,
-            })),
-            None => {}
-        }
-    }
-    all
-}
-
-/// By its address, or by its number.
-fn is_meant(known: &str, named: &str) -> bool {
-    let number = |name: &str| name.rsplit(['/', '#']).next().unwrap_or(name).to_owned();
-    known == named
-        || (known.starts_with('#') || named.starts_with('#')) && number(known) == number(named)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,6 +430,73 @@ mod tests {
     }
 
     #[test]
+    fn commits_have_the_hashes_that_they_have_at_the_end() {
+        let made = |hash: &str, subject: &str, again: bool| {
+            [Finding::Commit {
+                hash: hash.into(),
+                subject: subject.into(),
+                again,
+            }]
+        };
+        let listed = |hash: &str, subject: &str, remote: bool| {
+            [Finding::Listed {
+                hash: hash.into(),
+                subject: subject.into(),
+                remote,
+            }]
+        };
+        let told = |lines: &[LocatedItem<'_>]| -> Vec<String> {
+            let all = commits(lines).into_iter().map(|commit| commit.what);
+            let told = all.map(|c| format!("{} {} {}", c.hash, c.subject, c.pushed));
+            told.collect()
+        };
+        let (one, two) = (made("1a2b3c4", "One", false), made("5d6e7f8", "Two", false));
+        let pushed = [Finding::Pushed];
+        let (one, two) = (line(1, "", &one), line(2, "", &two));
+        let push = line(3, "Action: Bash(git push) → ok", &pushed);
+        // what was pushed before it was rewritten is not pushed, and nobody knows its hash
+        let rebase = line(
+            4,
+            "Action: Bash(git rebase main) → Successfully rebased",
+            &[],
+        );
+        assert_eq!(told(&[one, push, rebase]), [" One false"]);
+        let up = line(
+            4,
+            "Action: Bash(git rebase main) → Current branch x is up to date.",
+            &[],
+        );
+        assert_eq!(told(&[one, push, up]), ["1a2b3c4 One true"]);
+        let now = listed("9abcdef", "One", false);
+        let log = line(5, "Action: Bash(git log --oneline -1) → …", &now);
+        assert_eq!(told(&[one, push, rebase, log]), ["9abcdef One false"]);
+        let words = LocatedItem::sample(ItemKind::Agent, 6, "Agent: Now `9abcdef One`.", &[]);
+        assert_eq!(told(&[one, rebase, words]), ["9abcdef One false"]);
+        // an amended commit takes the place of the last one, whatever it is called
+        let better = made("9abcdef", "Better", true);
+        let better = line(5, "Action: Bash(git commit --amend -m Better) → …", &better);
+        assert_eq!(
+            told(&[one, two, push, better]),
+            ["1a2b3c4 One true", "9abcdef Better false"]
+        );
+        // what was reset or left out is gone
+        let reset = line(4, "Action: Bash(git reset --soft HEAD~2) → ok", &[]);
+        assert_eq!(told(&[one, two, reset]), Vec::<String>::new());
+        let onto = line(
+            4,
+            "Action: Bash(git rebase --onto origin/main 1a2b3c4 topic) → ok",
+            &[],
+        );
+        assert_eq!(told(&[one, two, onto]), [" Two false"]);
+        // nobody saw it made, but git lists it
+        let begun = line(1, "Action: Bash(git commit -m \"One\") → running", &[]);
+        let sent = listed("1a2b3c4", "One", true);
+        let sent = line(2, "Action: Bash(git log --oneline) → …", &sent);
+        assert_eq!(told(&[begun, sent]), ["1a2b3c4 One true"]);
+        assert_eq!(told(&[sent]), Vec::<String>::new());
+    }
+
+    #[test]
     fn without_a_remote_nothing_is_said_of_pushing() {
         let (first, second) = (commit("a: b"), commit("b"));
         let (one, two) = (line(1, "", &first), line(2, "", &second));
@@ -411,72 +547,5 @@ mod tests {
         note_older(&mut tasks, &commits(&lines), &lines);
         assert_eq!(tasks[0].what, "old (on the list before the last commit)");
         assert_eq!(tasks[1].what, "new");
-    }
-
-    #[test]
-    fn a_pull_request_has_its_last_state_whatever_names_it() {
-        use PullRequestState::{Closed, Merged, Open};
-        let address = "https://github.com/us/shop/pull/7";
-        let state = |named: &str, state, done| Finding::PullRequestState {
-            named: named.into(),
-            state,
-            done,
-        };
-        let found = |findings: &[Finding]| -> Vec<(String, Option<PullRequestState>)> {
-            let all = pull_requests(&[line(1, "", findings)]).into_iter();
-            all.map(|pull| (pull.what.address, pull.what.state))
-                .collect()
-        };
-        let opened = || Finding::PullRequest(address.into());
-        let is = |state| vec![(address.to_owned(), state)];
-        assert_eq!(found(&[opened()]), is(None));
-        let merged = [opened(), state("#7", Merged, true)];
-        assert_eq!(found(&merged), is(Some(Merged)));
-        let closed = [opened(), state("", Closed, true)];
-        assert_eq!(found(&closed), is(Some(Closed)));
-        assert_eq!(found(&[opened(), state("#8", Open, false)]), is(None));
-        let other = vec![("#9".to_owned(), Some(Merged))];
-        assert_eq!(found(&[state("#9", Merged, true)]), other, "opened before");
-        assert_eq!(found(&[state("#9", Merged, false)]), [], "somebody else's");
-    }
-
-    #[test]
-    fn git_tells_the_files_that_no_call_changed() {
-        let stat = |path: &str, of| Finding::Stat {
-            path: path.into(),
-            added: 5,
-            removed: 0,
-            of,
-        };
-        let changed = [Finding::Changed {
-            path: "/p/src/a.rs".into(),
-            added: 1,
-            removed: 0,
-        }];
-        let staged = [
-            stat("src/a.rs", Tree::Staged),
-            stat("src/b.rs", Tree::Staged),
-        ];
-        let (work, last) = ([stat("c.rs", Tree::Work)], [stat("d.rs", Tree::Last)]);
-        let made = commit("a");
-        let found = |lines: &[LocatedItem<'_>]| -> Vec<String> {
-            let files = files(lines).into_iter();
-            files
-                .map(|file| format!("{} {}", file.what.path, file.what.by_git))
-                .collect()
-        };
-        let edit = line(1, "", &changed);
-        let own = || "/p/src/a.rs false".to_owned();
-        let committed = [edit, line(2, "", &staged), line(3, "", &made)];
-        assert_eq!(found(&committed), [own(), "src/b.rs true".into()]);
-        // nobody knows whose changes these are
-        assert_eq!(found(&committed[..2]), [own()]);
-        assert_eq!(found(&[edit, line(2, "", &work)]), [own()]);
-        let helped = line(2, "Action: Task(\"mend it\") → done", &[]);
-        let after = [edit, helped, line(3, "", &work)];
-        assert_eq!(found(&after), [own(), "c.rs true".into()]);
-        assert_eq!(found(&[edit, line(2, "", &last)]), [own()]);
-        let shown = [line(1, "", &made), line(2, "", &last)];
-        assert_eq!(found(&shown), ["d.rs true"]);
     }
 }

@@ -4,6 +4,7 @@
 //! log.
 
 mod asks;
+mod changed_files;
 mod decided;
 mod errors;
 mod further;
@@ -11,6 +12,7 @@ mod history;
 mod line;
 mod objective;
 mod prose;
+mod pull_requests;
 mod result;
 mod tasks;
 mod test_runs;
@@ -42,6 +44,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let outcome = outcome(main().rev().map(|line| line.item));
     let mut next = tasks.open;
     if outcome == Some(SessionOutcome::Completed) {
+        tasks::drop_left_behind(&mut next, lines);
         history::note_older(&mut next, &commits, lines);
     }
     next.extend(history::unpushed(&commits, history::has_remote(lines)));
@@ -58,9 +61,9 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: test_runs::test_runs(lines),
-        files_modified: history::files(lines),
+        files_modified: changed_files::files(lines),
         commits,
-        pull_requests: history::pull_requests(lines),
+        pull_requests: pull_requests::pull_requests(lines),
         mcp_tools_used: Vec::new(),
         next_steps: tasks::next_steps(next, last_words),
         llm: None,

@@ -3,9 +3,11 @@
 
 use super::line::LocatedItem;
 use super::words::folded;
+use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
+use crate::rules::words::tokens;
 
 /// Next steps of one session.
 const NEXT_STEPS_MAX: usize = 8;
@@ -23,6 +25,25 @@ struct Known {
     text: Sourced<String>,
 }
 
+/// Tasks that are open on a list which nobody looked at after the last prompt: a session that is over
+/// left them behind.
+pub fn drop_left_behind(open: &mut Vec<Sourced<String>>, lines: &[LocatedItem<'_>]) {
+    let main: Vec<&LocatedItem<'_>> = lines.iter().filter(|line| line.main).collect();
+    let is_plan = |line: &LocatedItem<'_>| {
+        let mut findings = line.item.findings.iter();
+        findings.any(|finding| matches!(finding, Finding::Plan(_)))
+    };
+    let is_asked =
+        |line: &LocatedItem<'_>| line.item.kind == ItemKind::Prompt && !is_aside(line.item.text);
+    let asked = main.iter().rposition(|line| is_asked(line));
+    let seen = main.iter().rposition(|line| is_plan(line));
+    if seen < asked {
+        let lists = main.iter().filter(|line| is_plan(line));
+        let lists: Vec<_> = lists.map(|line| (line.episode, line.line)).collect();
+        open.retain(|task| !lists.contains(&(task.episode, task.line)));
+    }
+}
+
 /// What lists of tasks and check boxes say, each task once, in its last state.
 /// Boxes that wait count in the agent's last words alone: those before them belong to plans.
 pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
@@ -35,7 +56,10 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
             match finding {
                 Finding::Plan(list) => {
                     forget_open(&mut known, list);
-                    list.iter().for_each(|task| note(&mut known, task, line));
+                    let is_new = |task: &&Task| !is_retold(&known, task, list);
+                    let new: Vec<&Task> = list.iter().filter(is_new).collect();
+                    new.into_iter()
+                        .for_each(|task| note(&mut known, task, line));
                 }
                 Finding::Task(task) => note(&mut known, task, line),
                 _ => {}
@@ -72,6 +96,22 @@ fn forget_open(known: &mut Vec<Known>, list: &[Task]) {
         let other = known.task.id.is_some() || known.task.state == TaskState::Done;
         other || list.iter().any(|task| task.text == known.task.text)
     });
+}
+
+/// A task that nobody saw before it was done is a done one of an older list in fewer words.
+fn is_retold(known: &[Known], task: &Task, list: &[Task]) -> bool {
+    let is_done = task.state == TaskState::Done;
+    if !is_done || known.iter().any(|known| known.task.text == task.text) {
+        return false;
+    }
+    let words: Vec<String> = tokens(&task.text).collect();
+    let mut older = known.iter().filter(|known| {
+        known.task.state == TaskState::Done && list.iter().all(|task| task.text != known.task.text)
+    });
+    older.any(|known| {
+        let told: Vec<String> = tokens(&known.task.text).collect();
+        words.iter().all(|word| told.contains(word))
+    })
 }
 
 fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
@@ -259,6 +299,41 @@ mod tests {
         ]);
         assert_eq!(texts(&found.open), Vec::<&str>::new());
         assert_eq!(texts(&found.done), ["two", "b"]);
+    }
+
+    #[test]
+    fn a_list_that_is_told_again_in_fewer_words_says_nothing_new() {
+        use TaskState::{Active, Done};
+        let first = [Finding::Plan(vec![
+            task(None, "Spawn a wiki worker for findings", Done),
+            task(None, "Monitor", Active),
+        ])];
+        let second = [Finding::Plan(vec![
+            task(None, "Spawn a wiki worker", Done),
+            task(None, "Write it down", Done),
+            task(None, "Monitor", Active),
+        ])];
+        let found = tasks(&[
+            line(ItemKind::Digest, "Action: x", &first),
+            line(ItemKind::Digest, "Action: x", &second),
+        ]);
+        assert_eq!(
+            texts(&found.done),
+            ["Spawn a wiki worker for findings", "Write it down"]
+        );
+        assert_eq!(texts(&found.open), ["Monitor"]);
+    }
+
+    #[test]
+    fn a_list_from_before_the_last_prompt_is_left_behind() {
+        let plan = [Finding::Plan(vec![task(None, "a", TaskState::Active)])];
+        let plan = LocatedItem::sample(ItemKind::Digest, 1, "Action: x", &plan);
+        let prompt = LocatedItem::sample(ItemKind::Prompt, 2, "User: and now?", &[]);
+        for (lines, wants) in [(&[plan][..], 1), (&[plan, prompt], 0), (&[prompt, plan], 1)] {
+            let mut open = tasks(lines).open;
+            drop_left_behind(&mut open, lines);
+            assert_eq!(open.len(), wants);
+        }
     }
 
     #[test]

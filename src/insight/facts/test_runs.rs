@@ -6,8 +6,9 @@ use super::line::LocatedItem;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
 use crate::model::summary::{Sourced, TestRuns};
-use crate::rules::commands;
-use crate::rules::test_words::{blames_others, fails_on_purpose, passes};
+use crate::rules::commands::{self, TestScope, test_scope};
+use crate::rules::test_words::{blames_others, fails, fails_on_purpose, passes};
+use crate::rules::tools::{AnswerKind, tool};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -19,24 +20,40 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
     let is_red = last.is_none_or(|run| run.counts.failed > 0);
     let since = last.map_or(0, |run| run.at);
     let said = is_red.then(|| says_passed(&lines[since..])).flatten();
-    let first = runs.iter().find(|run| run.standing == Standing::Work);
-    let first = first.or(last).map(|run| run.counts.clone());
+    let failed = runs.iter().filter(|run| run.counts.failed > 0);
+    let failed = failed.filter(|run| run.standing != Standing::Nothing);
     let mut found = TestRuns {
         runs: runs.len() as u64,
-        first: first.unwrap_or_default(),
+        failed: failed.count() as u64,
         last: last.map(|run| run.counts.clone()).unwrap_or_default(),
-        full: last.and_then(|last| full(&runs, last.counts)).cloned(),
+        part: last.is_some_and(|run| run.scope == Some(TestScope::Part)),
+        full: last.and_then(|last| full(&runs, last)).cloned(),
         said: None,
+        open: None,
         coverage: coverage(lines),
     };
+    if last.is_some() && !is_red {
+        found.open = fails_at_end(lines.iter().rev()).map(|said| said.trim().to_owned());
+    }
     let Some((line, sentence)) = said else {
         return last.map(|run| lines[run.at].source(found));
     };
     // the numbers are of an earlier state
-    found.last = green(&runs);
+    let green = green(&runs);
+    found.part = green.is_some_and(|run| run.scope == Some(TestScope::Part));
+    found.last = green.map(|run| run.counts.clone()).unwrap_or_default();
     found.full = None;
     found.said = Some(sentence.to_owned());
     Some(line.source(found))
+}
+
+/// The sentence of the agent's last words that says that tests of the work fail, if one does; of the items of the
+/// main log, the last one first.
+pub(in crate::insight) fn fails_at_end<'l, 't: 'l>(
+    backwards: impl Iterator<Item = &'l LocatedItem<'t>>,
+) -> Option<&'t str> {
+    let mut words = backwards.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    fails(words.next()?.words())
 }
 
 /// A run with what it says of the work.
@@ -45,6 +62,8 @@ struct Run<'c> {
     at: usize,
     counts: &'c TestCounts,
     standing: Standing,
+    /// `None`: nobody knows.
+    scope: Option<TestScope>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +97,7 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
             runs.push(Run {
                 at,
                 counts,
+                scope: scope(&lines[..=at]),
                 standing: match is_aside || is_red && is_meant_to_fail(&lines[..at]) {
                     true => Standing::Nothing,
                     false if is_red && is_doubtful(call, &lines[at + 1..]) => Standing::Doubtful,
@@ -187,35 +207,72 @@ fn says_passed<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Option<(&'l LocatedItem<
     words.find_map(|line| Some((line, passes(line.words())?.trim())))
 }
 
-/// The last run that didn't fail; no numbers where there is none.
-fn green(runs: &[Run<'_>]) -> TestCounts {
+/// The last run that didn't fail.
+fn green<'r, 'c>(runs: &'r [Run<'c>]) -> Option<&'r Run<'c>> {
     let mut passed = runs.iter().filter(|run| run.counts.failed == 0);
-    let last = passed.rfind(|run| run.standing == Standing::Work);
-    last.map(|run| run.counts.clone()).unwrap_or_default()
+    passed.rfind(|run| run.standing == Standing::Work)
 }
 
-/// Where the last run was of less than half of the tests that its runner ran at most: the last one of
-/// about all of them.
-fn full<'c>(runs: &[Run<'c>], last: &TestCounts) -> Option<&'c TestCounts> {
+/// Which tests the run of the last of these lines was of: by its own command, or by that of the call whose
+/// output it polls.
+fn scope(until: &[LocatedItem<'_>]) -> Option<TestScope> {
+    const CALLS_MAX: usize = 12;
+    let last = until.last()?;
+    let words = call(last)?;
+    if tool(words.split('(').next()?).answer != AnswerKind::Poll {
+        return test_scope(command(words));
+    }
+    let before = until.iter().rev().skip(1).take(CALLS_MAX);
+    let mut before = before.filter(|line| line.main == last.main);
+    before.find_map(|line| test_scope(command(call(line)?)))
+}
+
+/// What stands in a call's parentheses, without where it ran.
+fn command(call: &str) -> &str {
+    let given = call.split_once('(').map_or(call, |(_, given)| given);
+    let given = given.strip_suffix(')').unwrap_or(given);
+    match given.rsplit_once(", in ") {
+        Some((command, place)) if !place.contains(' ') => command,
+        _ => given,
+    }
+}
+
+/// Where the last run was of some tests, the last one of all of them that the same runner ran. Where nobody knows what it was of, but
+/// it was of less than half of what its runner ran at most: the last one of about all of them.
+fn full<'c>(runs: &[Run<'c>], last: &Run<'c>) -> Option<&'c TestCounts> {
+    let is_own = |run: &&Run<'c>| run.standing == Standing::Work && is_runner(run, last);
+    let mut own = runs.iter().filter(is_own);
+    if last.scope == Some(TestScope::Part) {
+        let all = own.rfind(|run| run.scope == Some(TestScope::Whole));
+        return all.map(|run| run.counts);
+    }
     let size = |run: &TestCounts| run.passed + run.failed;
-    let own = runs.iter().filter(|run| run.standing == Standing::Work);
-    let same = own.map(|run| run.counts);
-    let same = same.filter(|run| run.runner == last.runner);
+    let same = own.filter(|run| run.scope != Some(TestScope::Part));
+    let same = same.map(|run| run.counts);
+    let same = same.filter(|run| run.runner == last.counts.runner);
     let most = same.clone().map(size).max()?;
     let mut large = same.filter(|run| size(run) * 10 >= most * 9);
-    large.next_back().filter(|_| size(last) * 2 < most)
+    large.next_back().filter(|_| size(last.counts) * 2 < most)
 }
 
+/// Both are of one runner, whatever it counts: `go test` tells packages, with `-v` tests.
+fn is_runner(run: &Run<'_>, other: &Run<'_>) -> bool {
+    let name = |run: &Run<'_>| run.counts.runner.trim_end_matches(" -v").to_owned();
+    name(run) == name(other)
+}
+
+/// As it was printed last for more than some packages or files.
 fn coverage(lines: &[LocatedItem<'_>]) -> Option<u32> {
-    let findings = lines
-        .iter()
-        .rev()
-        .flat_map(|line| line.item.findings.iter().rev());
-    let mut found = findings.filter_map(|finding| match finding {
-        Finding::Coverage(hundredths) => Some(*hundredths),
+    let findings = lines.iter().enumerate().rev().flat_map(|(at, line)| {
+        let findings = line.item.findings.iter().rev();
+        findings.map(move |finding| (at, finding))
+    });
+    let mut found = findings.filter_map(|(at, finding)| match finding {
+        Finding::Coverage(hundredths) => Some((at, *hundredths)),
         _ => None,
     });
-    found.next()
+    let of_all = found.find(|(at, _)| scope(&lines[..=*at]) != Some(TestScope::Part));
+    of_all.map(|(_, hundredths)| hundredths)
 }
 
 #[cfg(test)]
@@ -246,6 +303,50 @@ mod tests {
             LocatedItem::sample(kind, n, text, findings)
         });
         test_runs(&lines.collect::<Vec<_>>()).map(|runs| runs.what)
+    }
+
+    #[test]
+    fn a_run_of_a_few_is_never_told_as_one_of_all() {
+        let go = |command: &str, passed, failed, runner: &str| {
+            let text: &str = Box::leak(format!("Action: Bash({command}) → …").into_boxed_str());
+            (text, of(runner, passed, failed))
+        };
+        let all = || go("go test ./...", 9, 0, "go test");
+        let some = || go("go test ./a -run TestX -v", 3, 0, "go test -v");
+        let found = runs(&[all(), some()]).expect("runs");
+        assert_eq!((found.part, found.last.passed), (true, 3));
+        assert_eq!(found.full.map(|full| full.passed), Some(9));
+        let found = runs(&[some(), some()]).expect("runs");
+        assert_eq!((found.part, found.full), (true, None));
+        let found = runs(&[some(), all()]).expect("runs");
+        assert_eq!((found.part, found.full), (false, None));
+        // what a poll prints is of the command that runs
+        let begun = ("Action: exec_command(go test ./a) → 6 lines", vec![]);
+        let polled = ("Action: write_stdin(7) → …", of("go test", 1, 0));
+        assert!(runs(&[begun, polled]).expect("a run").part);
+    }
+
+    #[test]
+    fn words_at_the_end_that_say_that_tests_fail_stand_beside_a_run_that_passed() {
+        let words = "Agent: Unit tests pass.\n3 integration tests are failing with `agent=0`.";
+        let found = runs(&[(NPM, run(9, 0)), (words, vec![])]).expect("a run");
+        assert_eq!(
+            found.open.as_deref(),
+            Some("3 integration tests are failing with `agent=0`.")
+        );
+        let later = ("Agent: All tests pass now.", vec![]);
+        let found = runs(&[(NPM, run(9, 0)), (words, vec![]), later]).expect("a run");
+        assert_eq!(found.open, None);
+    }
+
+    #[test]
+    fn a_packages_coverage_is_not_that_of_all() {
+        let of_one = "Action: Bash(go test -cover ./internal/auth) → …";
+        let of_all = "Action: Bash(go test -cover ./...) → …";
+        let covered = |text| vec![(text, vec![Finding::Coverage(1300)]), (NPM, run(9, 0))];
+        let coverage = |text| runs(&covered(text)).expect("a run").coverage;
+        assert_eq!(coverage(of_one), None);
+        assert_eq!(coverage(of_all), Some(1300));
     }
 
     /// Passed and failed of the run that counts as the last one.

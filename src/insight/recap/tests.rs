@@ -34,7 +34,7 @@ fn changes(mut session: RecapSession, path: &str) -> RecapSession {
             added: 4,
             removed: 1,
             edits: 2,
-            by_git: false,
+            ..ChangedFile::default()
         },
     )];
     session

@@ -105,7 +105,9 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Worked { .. }
         | Finding::Plan(_)
         | Finding::Task(_)
+        | Finding::File { .. }
         | Finding::Stat { .. }
+        | Finding::Listed { .. }
         | Finding::PullRequestState { .. } => false,
     }
 }

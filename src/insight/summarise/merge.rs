@@ -241,11 +241,8 @@ mod tests {
                 1,
                 TestRuns {
                     runs: 1,
-                    first: run.clone(),
                     last: run,
-                    full: None,
-                    said: None,
-                    coverage: None,
+                    ..TestRuns::default()
                 },
             )),
             files_modified: vec![sourced(
@@ -255,7 +252,7 @@ mod tests {
                     added: 1,
                     removed: 0,
                     edits: 1,
-                    by_git: false,
+                    ..ChangedFile::default()
                 },
             )],
             ..Summary::default()

@@ -80,11 +80,18 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             added,
             removed,
             by_git,
+            created,
+            deleted,
             ..
         } = &file.what;
         let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
-        let by_git = if *by_git { " (from git)" } else { "" };
-        format!("- `{path}` +{added} −{removed}{by_git}")
+        let lines = format!("+{added} −{removed}");
+        match (deleted, created, by_git) {
+            (true, ..) => format!("- `{path}` (deleted)"),
+            (_, true, _) => format!("- `{path}` {lines} (new)"),
+            (.., true) => format!("- `{path}` {lines} (from git)"),
+            _ => format!("- `{path}` {lines}"),
+        }
     });
     let model = llm
         .files_modified
@@ -175,6 +182,7 @@ mod tests {
                 removed: 1,
                 edits: u64::from(!by_git),
                 by_git,
+                ..ChangedFile::default()
             };
             sourced(1, file)
         };

@@ -7,7 +7,7 @@ use crate::model::finding::TestCounts;
 use crate::model::human::plural;
 use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
-    Resolution, SessionCommit, Sourced, Summary,
+    Resolution, SessionCommit, Sourced, Summary, TestRuns,
 };
 pub(in crate::insight) use escape::inline;
 use std::fmt::Write;
@@ -267,32 +267,56 @@ fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let framework = Some(inline(&last.runner)).filter(|name| !name.is_empty());
     let framework = framework.map(|name| format!("- **Framework**: {name}"));
     let said = runs.and_then(|runs| runs.said.as_deref());
+    let some = runs.filter(|runs| runs.part).map_or("", |_| SOME);
     let results = match said {
         Some(said) => format!("passed, says the agent: “{}”", inline(said)),
-        None => counts(last),
+        None => format!("{}{some}", counts(last)),
     };
     let mut lines: Vec<String> = framework.into_iter().collect();
     lines.push(format!("- **Results**: {results}"));
-    if !last.failures.is_empty() {
-        let names: Vec<String> = last.failures.iter().map(|name| inline(name)).collect();
-        lines.push(format!("- **Failed**: {}", names.join(", ")));
-    }
+    lines.extend(failed(last));
     let printed = runs.and_then(|runs| Some(f64::from(runs.coverage?) / 100.0));
     if let Some(coverage) = printed.or(llm.coverage) {
         lines.push(format!("- **Coverage**: {coverage:.1}%"));
     }
-    let Some(runs) = runs else { return lines };
-    if said.is_some() && last.passed > 0 {
-        lines.push(format!("- **Last passed run**: {}", counts(last)));
+    lines.extend(runs.into_iter().flat_map(|runs| other_runs(runs)));
+    lines
+}
+
+/// A run of some tests says nothing of the others.
+const SOME: &str = " (some of the tests)";
+
+fn other_runs(runs: &TestRuns) -> Vec<String> {
+    let mut lines = Vec::new();
+    let some = if runs.part { SOME } else { "" };
+    if runs.said.is_some() && runs.last.passed > 0 {
+        let last = counts(&runs.last);
+        lines.push(format!("- **Last passed run**: {last}{some}"));
     }
     if let Some(full) = &runs.full {
         lines.push(format!("- **Last full run**: {}", counts(full)));
+        lines.extend(failed(full));
     }
-    if runs.runs > 1 {
-        let first = counts(&runs.first);
-        lines.push(format!("- **Runs**: {}, the first one {first}", runs.runs));
+    if let Some(open) = &runs.open {
+        lines.push(format!(
+            "- **Still failing**, says the agent: “{}”",
+            inline(open)
+        ));
+    }
+    match (runs.runs, runs.failed) {
+        (0 | 1, _) => {}
+        (all, 0) => lines.push(format!("- **Runs**: at least {all}")),
+        (all, failed) => lines.push(format!(
+            "- **Runs**: at least {all}, {failed} of them failed"
+        )),
     }
     lines
+}
+
+/// The names of what failed.
+fn failed(run: &TestCounts) -> Option<String> {
+    let names: Vec<String> = run.failures.iter().map(|name| inline(name)).collect();
+    (!names.is_empty()).then(|| format!("- **Failed**: {}", names.join(", ")))
 }
 
 /// `12/13 passed`; of packages `13 packages ok`, `12 of 13 packages ok`.
@@ -302,7 +326,8 @@ fn counts(run: &TestCounts) -> String {
     match (run.packages, run.failed) {
         (false, _) => format!("{least}{passed}/{all} passed"),
         (true, 0) => format!("{least}{} ok", plural(passed, "package")),
-        (true, _) => format!("{least}{passed} of {} ok", plural(all, "package")),
+        (true, _) if run.partial => format!("{} of at least {all} packages failed", run.failed),
+        (true, _) => format!("{passed} of {} ok", plural(all, "package")),
     }
 }
 
@@ -310,7 +335,7 @@ fn counts(run: &TestCounts) -> String {
 mod tests {
     use super::*;
     use crate::model::summary::sourced;
-    use crate::model::summary::{SessionOutcome, SettingChange, TestRuns};
+    use crate::model::summary::{SessionOutcome, SettingChange};
 
     #[test]
     fn an_empty_section_is_absent() {
@@ -345,11 +370,10 @@ mod tests {
                 1,
                 TestRuns {
                     runs: 3,
-                    first: run(1, 2),
+                    failed: 1,
                     last: run(3, 0),
-                    full: None,
-                    said: None,
                     coverage: Some(8130),
+                    ..TestRuns::default()
                 },
             )),
             next_steps: vec![sourced(1, "Push it".into())],
@@ -361,7 +385,7 @@ mod tests {
             ## Configuration Changes\n| File | Setting | Change |\n| --- | --- | --- |\n\
             | app.toml | a\\|b | (none) → 1 |\n\n\
             ## Test Results\n- **Framework**: pytest\n- **Results**: 3/3 passed\n\
-            - **Coverage**: 81.3%\n- **Runs**: 3, the first one 1/3 passed\n\n\
+            - **Coverage**: 81.3%\n- **Runs**: at least 3, 1 of them failed\n\n\
             ## Next Steps\n- Push it\n";
         assert_eq!(text, wants);
     }

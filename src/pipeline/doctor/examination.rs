@@ -137,7 +137,10 @@ pub fn mended(pipeline: &Pipeline, cx: &RunContext<'_>) -> Result<Repaired> {
     let rules = options::rules(config, &options.host, redaction, classifier);
     let ingest = options::ingest(config, &options, rules, &admit);
     let ingest = Some(ingest).filter(|_| config.enabled);
-    let _lock = Lock::take(&cx.home.lock())?;
+    let _locks = [
+        Lock::take_for("doctor --repair", &cx.home.lock())?,
+        Lock::take_for("doctor --repair", &cx.home.deliver_lock())?,
+    ];
     let repaired = repair(&cx.home.store(), ingest, cx.now, cx.progress);
     cx.progress.finish();
     repaired

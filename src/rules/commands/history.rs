@@ -1,10 +1,11 @@
-//! What a command line does to a history that others see, and what it asks of it, as a table
-//! (`history.yaml`): commits, pushes, pull requests, diffstats.
+//! What a command line does to a history that others see and to files, and what it asks of a history, as a table
+//! (`history.yaml`): commits, pushes, pull requests, diffstats, lists of commits, files that go or come back.
 //!
 //! Knows commands and their options.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
 use super::table::{Flag, is_flag, positional};
+use crate::rules::paths::is_throwaway;
 use crate::rules::shell::{self, Simple};
 use crate::rules::table;
 use aho_corasick::AhoCorasick;
@@ -19,13 +20,16 @@ use std::sync::LazyLock;
 pub struct Act {
     /// What it does.
     pub does: HistoryAction,
-    /// The first line of a commit's message; the pull request, as `#7` or by its address. Absent where
-    /// the command doesn't say.
+    /// The first line of a commit's message; the pull request, as `#7` or by its address; the file or folder,
+    /// as seen from where the line begins. Absent where the command doesn't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<String>,
     /// A commit that prints nothing, a pull request that is a draft, changes that are staged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
+    /// It was done in a folder that nobody keeps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub away: bool,
 }
 
 /// What is done.
@@ -50,6 +54,14 @@ pub enum HistoryAction {
     Stat,
     /// The last commit's changes are told by file.
     StatLast,
+    /// Commits are listed.
+    Log,
+    /// A file that is kept is deleted.
+    Delete,
+    /// A file is deleted.
+    Drop,
+    /// A file is put back to what it was.
+    Restore,
     /// What runs in the background is asked for its output.
     Poll,
 }
@@ -61,7 +73,11 @@ pub fn acts(line: &str) -> Vec<Act> {
     if !TABLE.hints.is_match(line) {
         return acts;
     }
-    read(line, 0, &mut acts);
+    let mut place = Place {
+        path: Some(String::new()),
+        makes_temporary: TABLE.temporary.is_match(line),
+    };
+    read(line, 0, &mut place, &mut acts);
     if TABLE.tries.is_match(line) {
         let commits = acts
             .iter_mut()
@@ -90,11 +106,52 @@ impl Act {
             does,
             names: None,
             marked: false,
+            away: false,
         }
     }
 }
 
-fn read(line: &str, depth: u8, acts: &mut Vec<Act>) {
+/// Where a line's commands run.
+struct Place {
+    /// From where the line began; `None`: nobody knows.
+    path: Option<String>,
+    /// The line makes a folder that nobody keeps.
+    makes_temporary: bool,
+}
+
+impl Place {
+    fn go(&mut self, to: Option<&str>) {
+        self.path = to.and_then(|to| self.at(to));
+    }
+
+    /// A path that is told whole, as seen from where the line began.
+    fn at(&self, path: &str) -> Option<String> {
+        let is_whole = !path.contains(['$', '`', '{', '?', '[']) && path != "-" && !path.is_empty();
+        let path = path.trim_start_matches("./");
+        let is_rooted = path.starts_with(['/', '~', '\\']) || path.as_bytes().get(1) == Some(&b':');
+        match self.path.as_deref() {
+            _ if !is_whole => None,
+            _ if is_rooted => Some(path.to_owned()),
+            Some("") => Some(path.to_owned()),
+            Some(from) => Some(format!("{}/{path}", from.trim_end_matches('/'))),
+            None => None,
+        }
+    }
+
+    fn is_away(&self, args: &[Cow<'_, str>]) -> bool {
+        let named = args.iter().position(|arg| arg == "-C");
+        let named = named.and_then(|at| args.get(at + 1));
+        let path = match named {
+            Some(named) => self.at(named),
+            None => self.path.clone(),
+        };
+        path.map_or(self.makes_temporary, |path| {
+            is_throwaway(&format!("{path}/"))
+        })
+    }
+}
+
+fn read(line: &str, depth: u8, place: &mut Place, acts: &mut Vec<Act>) {
     let commands = shell::read(line);
     let mut inner = None;
     for simple in commands.iter().take(COMMANDS_MAX) {
@@ -102,33 +159,54 @@ fn read(line: &str, depth: u8, acts: &mut Vec<Act>) {
             inner = simple.heredoc.or(inner);
         }
         match ran(simple, depth) {
-            Some(Ran::Script(script)) if depth < DEPTH_MAX => read(&script, depth + 1, acts),
-            Some(Ran::Words(words, _)) => acts.extend(act(words, simple, inner)),
+            Some(Ran::Script(script)) if depth < DEPTH_MAX => read(&script, depth + 1, place, acts),
+            Some(Ran::Words([to, args @ ..], _)) if to == "cd" || to == "pushd" => {
+                place.go(args.iter().find(|arg| !is_flag(arg)).map(|arg| &**arg));
+            }
+            Some(Ran::Words(words, _)) => act(words, simple, inner, place, acts),
             _ => {}
         }
     }
 }
 
 /// `inner` is the text of the last substitution before it.
-fn act(words: &[Cow<'_, str>], simple: &Simple<'_>, inner: Option<&str>) -> Option<Act> {
-    let (base, program) = base_of(words.first()?);
-    let args = &words[1..];
-    let subs = positional(program, args);
-    let row = TABLE.rows.iter().find(|row| row.fits(&base, &subs, args))?;
-    let names = match row.does {
-        HistoryAction::Commit => subject(args, simple, inner),
-        HistoryAction::Merge
-        | HistoryAction::Close
-        | HistoryAction::Reopen
-        | HistoryAction::Look => subs.iter().find_map(|sub| pull_request(sub)),
-        _ => None,
+fn act(
+    words: &[Cow<'_, str>],
+    simple: &Simple<'_>,
+    inner: Option<&str>,
+    place: &Place,
+    acts: &mut Vec<Act>,
+) {
+    let Some((first, args)) = words.split_first() else {
+        return;
     };
-    Some(Act {
+    let (base, program) = base_of(first);
+    let subs = positional(program, args);
+    let Some(row) = TABLE.rows.iter().find(|row| row.fits(&base, &subs, args)) else {
+        return;
+    };
+    let made = |names: Option<String>| Act {
         does: row.does,
         names,
         marked: row.marked.iter().any(|flag| flag.is_in(args)),
-    })
+        away: place.is_away(args),
+    };
+    match row.does {
+        HistoryAction::Commit => acts.push(made(subject(args, simple, inner))),
+        HistoryAction::Merge
+        | HistoryAction::Close
+        | HistoryAction::Reopen
+        | HistoryAction::Look => acts.push(made(subs.iter().find_map(|sub| pull_request(sub)))),
+        HistoryAction::Delete | HistoryAction::Drop | HistoryAction::Restore => {
+            let files = row.files(args).take(FILES_MAX);
+            acts.extend(files.filter_map(|file| Some(made(Some(place.at(file)?)))));
+        }
+        _ => acts.push(made(None)),
+    }
 }
+
+/// Files of one command that are told.
+const FILES_MAX: usize = 20;
 
 /// `#7`, or the address.
 fn pull_request(word: &str) -> Option<String> {
@@ -165,6 +243,7 @@ struct Written {
     hints: Vec<String>,
     polls: Vec<String>,
     tries: Vec<String>,
+    temporary: Vec<String>,
     proved: Vec<String>,
     refused: Vec<String>,
     unsent: Vec<String>,
@@ -190,6 +269,12 @@ struct Row {
     refs: Vec<String>,
     #[serde(default)]
     present: bool,
+    /// Of arguments without `--` before them only names of files are files.
+    #[serde(default)]
+    guesses: bool,
+    /// Told instead of files: all of them.
+    #[serde(default)]
+    all: bool,
 }
 
 #[derive(Deserialize)]
@@ -218,6 +303,29 @@ impl Row {
     }
 }
 
+impl Row {
+    /// The files that its arguments name.
+    fn files<'w>(&self, args: &'w [Cow<'_, str>]) -> impl Iterator<Item = &'w str> {
+        let behind = args.iter().position(|arg| arg == "--");
+        let named = self.words[0].split(' ').count() - 1;
+        let skipped = behind.map_or(named, |_| 0);
+        let guesses = self.guesses && behind.is_none();
+        let args = &args[behind.map_or(0, |at| at + 1)..];
+        let args = args.iter().map(|arg| &**arg).filter(|arg| !is_flag(arg));
+        let args = args
+            .skip(skipped)
+            .filter(move |arg| !guesses || is_file(arg));
+        let args = args.filter(|_| !self.all);
+        args.chain(self.all.then_some("."))
+    }
+}
+
+/// `a.rs`, `.`, but not `main`.
+fn is_file(arg: &str) -> bool {
+    let name = arg.rsplit('/').next().unwrap_or(arg);
+    arg == "." || name.trim_start_matches('.').contains('.')
+}
+
 /// No revision is named but `HEAD`: the first argument that is no option is the subcommand.
 fn is_present(args: &[Cow<'_, str>]) -> bool {
     let before = args.iter().take_while(|arg| *arg != "--");
@@ -244,6 +352,7 @@ struct Table {
     hints: AhoCorasick,
     polls: AhoCorasick,
     tries: AhoCorasick,
+    temporary: AhoCorasick,
     rows: Vec<Row>,
     tools: Vec<Tool>,
     printed: Printed,
@@ -256,6 +365,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         hints: words(&written.hints),
         polls: words(&written.polls),
         tries: words(&written.tries),
+        temporary: words(&written.temporary),
         rows: written.commands,
         tools: written.tools,
         printed: Printed {
@@ -280,6 +390,7 @@ mod tests {
             let found = acts(&line).into_iter().map(|act| {
                 let action = serde_json::to_value(act.does).expect("a word");
                 let mark = if act.marked { "!" } else { "" };
+                let mark = if act.away { "?" } else { mark };
                 let names = act.names.map(|names| format!(" \"{names}\""));
                 format!(
                     "{}{mark}{}",

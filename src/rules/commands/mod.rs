@@ -9,11 +9,13 @@ mod judge;
 mod refine;
 mod standing;
 mod table;
+mod test_scope;
 #[cfg(test)]
 mod tests;
 
 pub use standing::{is_setting, standing};
 pub use table::{Class, class};
+pub use test_scope::{TestScope, test_scope};
 
 use crate::model::classification::{Classification, Domain, Intent, UNKNOWN_CONFIDENCE};
 use judge::{Judged, Verdict};

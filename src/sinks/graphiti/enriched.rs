@@ -8,8 +8,9 @@ use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
 use super::server::{GraphitiServer, PostedMessage};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
 use crate::model::delivery::{
-    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt, Traces,
 };
+use crate::model::extraction::GraphCounts;
 use crate::model::time::Time;
 use crate::sinks::database::Database;
 use crate::stages::upload::{Enrichment, Sink};
@@ -114,7 +115,20 @@ impl EnrichedSink {
                 continue;
             }
             let poll = self.poll.clone();
-            let (done, end) = follow(&mut self.window_of(queue, receipts.clone()), &poll)?;
+            let followed = follow(&mut self.window_of(queue, receipts.clone()), &poll);
+            let (done, end) = match followed {
+                Ok(followed) => followed,
+                // it is one of these, or chance: they go alone from now on, until that is known
+                Err(DeliveryError::Unavailable(why, wait)) => {
+                    let reason = format!("{why} {WHILE_AT_IT}");
+                    self.leave = Some(DeliveryError::Unavailable(why, wait));
+                    let stopped =
+                        |receipt: &Receipt| (receipt.id, DeliveryOutcome::Stopped(reason.clone()));
+                    all.extend(receipts.iter().map(stopped));
+                    return Ok(all);
+                }
+                Err(fault) => return Err(fault),
+            };
             if end == End::Stalled {
                 self.leave = Some(stalled(&self.poll));
             }
@@ -133,6 +147,9 @@ impl EnrichedSink {
         Ok(all)
     }
 }
+
+/// Why it may be an episode's fault.
+const WHILE_AT_IT: &str = "while it was worked through";
 
 /// Nodes that the server was asked to work through, in one queue.
 struct Window<'a> {
@@ -219,6 +236,14 @@ impl Sink for EnrichedSink {
         self.database.forget(receipts)
     }
 
+    fn traces(&mut self) -> Traces {
+        self.database.traces()
+    }
+
+    fn remove_place(&mut self, place: &str) -> Result<(), DeliveryError> {
+        self.database.remove_place(place)
+    }
+
     fn enrichment(&mut self) -> Option<&mut dyn Enrichment> {
         Some(self)
     }
@@ -227,6 +252,17 @@ impl Sink for EnrichedSink {
 impl Enrichment for EnrichedSink {
     fn batch_max(&self) -> usize {
         self.window
+    }
+
+    fn counts(&mut self, places: &[String]) -> Result<GraphCounts, DeliveryError> {
+        let mut all = GraphCounts::default();
+        for place in places {
+            let counts = self.database.counts(place)?;
+            all.episodes += counts.episodes;
+            all.mentions += counts.mentions;
+            all.facts += counts.facts;
+        }
+        Ok(all)
     }
 
     fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError> {

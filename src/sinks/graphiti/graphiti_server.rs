@@ -90,11 +90,16 @@ fn key(outbound: &OutboundEpisode) -> Key {
     (outbound.id, outbound.revision)
 }
 
-/// `Session 6b1f0a34, part 2: fix the tests [<id> <revision>]`.
-fn name_of(outbound: &OutboundEpisode) -> String {
+/// `Session 6b1f0a34, part 2: fix the tests [<id> <revision>]`. `is_newer`: an older revision may stay
+/// beside it.
+fn name_of(outbound: &OutboundEpisode, is_newer: bool) -> String {
     let (name, id, revision) = (&outbound.name, outbound.id, outbound.revision);
-    format!("{name} [{id} {revision:016x}]").replace('\0', "")
+    let newer = if is_newer { NEWER } else { "" };
+    format!("{name}{newer} [{id} {revision:016x}]").replace('\0', "")
 }
+
+/// What tells a revision from the one that it takes the place of.
+const NEWER: &str = " (newer revision)";
 
 /// The key at a name's end; `None`: it is not ours.
 pub(super) fn key_of(name: &str) -> Option<Key> {
@@ -213,7 +218,11 @@ impl GraphitiServerSink {
         for outbound_episodes in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
             let names: Vec<String> = outbound_episodes
                 .iter()
-                .map(|outbound| name_of(outbound))
+                .map(|outbound| {
+                    let group = self.groups.get(&self.place(outbound));
+                    let older = group.map(|g| g.nodes(outbound.id, outbound.revision).1);
+                    name_of(outbound, older.is_some_and(|older| !older.is_empty()))
+                })
                 .collect();
             let messages: Vec<PostedMessage<'_>> = outbound_episodes
                 .iter()

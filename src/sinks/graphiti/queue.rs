@@ -155,7 +155,7 @@ pub(super) fn stalled(poll: &PollPolicy) -> DeliveryError {
     DeliveryError::Unavailable(
         format!(
             "nothing came out of Graphiti's queue for {seconds} s: its worker is dead or stuck; \
-             restart the server (nothing is lost)"
+             restart the server (nothing is lost), then deliver again"
         ),
         None,
     )

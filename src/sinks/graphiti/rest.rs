@@ -152,15 +152,16 @@ impl GraphitiServer for Rest {
     }
 }
 
-/// The words before an episode's own: `sessionmill(system): …`.
-const ROLE: (&str, &str) = ("sessionmill", "system");
+/// Who speaks: the server writes it before an episode's words, and has its model take the name of the
+/// speaker for an entity. Several speak in an episode, and are named in it: no name stands here.
+const ROLE_TYPE: &str = "user";
 
 fn message(message: &PostedMessage<'_>) -> Value {
     let mut body = json!({
         "name": message.name,
         "content": message.content.replace('\0', ""),
-        "role": ROLE.0,
-        "role_type": ROLE.1,
+        "role": null,
+        "role_type": ROLE_TYPE,
         "timestamp": message.at.rfc3339_millis(),
         "source_description": message.source_description,
     });

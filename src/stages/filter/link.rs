@@ -23,13 +23,18 @@ pub(super) const WAITING_MAX: usize = 256;
 /// A result whose call is in no record before it.
 const UNKNOWN_TOOL: &str = "unknown tool";
 
-/// A call waits for its result. A second call with the same id takes the first one's place.
+/// A call waits for its result, unless that stands before it: agents write side by side. A second call with the
+/// same id takes the first one's place.
 pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     let input = match is_told(&call.tool, out.policy) {
         false => Value::Null,
         true => shorten_input(&call.tool, call.input, out.redactor),
     };
     let calls = &mut Arc::make_mut(&mut fold.state).calls;
+    let is_answered = |c: &Arc<PendingCall>| c.id == call.id && c.tool == UNKNOWN_TOOL;
+    if !call.id.is_empty() && calls.iter().any(is_answered) {
+        return calls.retain(|c| c.id != call.id);
+    }
     if !call.id.is_empty() {
         calls.retain(|c| c.id != call.id);
     }
@@ -52,7 +57,8 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out
 pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     let state = Arc::make_mut(&mut fold.state);
     let found = state.calls.iter().position(|c| c.id == result.call);
-    let call = found.map(|i| state.calls.remove(i)).unwrap_or_else(unknown);
+    let call = found.map(|i| state.calls.remove(i));
+    let call = call.unwrap_or_else(|| unknown(&result.call));
     let told = is_told(&call.tool, out.policy);
     let text = told.then(|| words(&call, CallOutcome::Result(result), at, out));
     let reason = match told {
@@ -60,7 +66,8 @@ pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, ou
         false => refusal(result, out),
     };
     let late = call.given_up;
-    if result.status == CallStatus::Running && found.is_some() {
+    let is_early = found.is_none() && !result.call.is_empty();
+    if result.status == CallStatus::Running && found.is_some() || is_early {
         give_up_call(&mut state.calls, call);
     }
     match text {
@@ -144,8 +151,9 @@ fn words(call: &PendingCall, outcome: CallOutcome<'_>, at: &At<'_>, out: &Out<'_
     made
 }
 
-fn unknown() -> Arc<PendingCall> {
+fn unknown(id: &str) -> Arc<PendingCall> {
     Arc::new(PendingCall {
+        id: id.to_owned(),
         tool: UNKNOWN_TOOL.to_owned(),
         ..PendingCall::default()
     })

@@ -25,6 +25,8 @@ pub struct Due<'a> {
     pub kept_here: &'a [String],
     /// Chunks and pages only: what was cut from no log has its group.
     pub only_logs: bool,
+    /// What was stored before the sink was known too.
+    pub history: bool,
 }
 
 /// How a sink stands.
@@ -52,6 +54,20 @@ pub struct DeadLetter {
 }
 
 impl Store {
+    /// Somebody else wrote the store since this was asked last.
+    pub fn changed_elsewhere(&mut self) -> Result<bool> {
+        let version: i64 = self
+            .db
+            .query_row("PRAGMA data_version", [], |row| row.get(0))
+            .map_err(failed("looking for changes"))?;
+        Ok(std::mem::replace(&mut self.version, version) != version)
+    }
+
+    /// Names may be other ones: somebody else may have written them.
+    pub fn forget_names(&mut self) {
+        self.names.clear();
+    }
+
     /// What was stored before the sink was known is due too.
     pub fn ask_for_history(&mut self, sink: i64) -> Result<()> {
         self.write_transaction("asking for history", |tx| {
@@ -105,13 +121,15 @@ impl Store {
             self.db
                 .prepare_cached(
                     "SELECT e.n FROM episode e
-                     WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1) AND e.stale = 0
+                     WHERE e.n > CASE WHEN ?7 THEN 0 ELSE (SELECT clean_to FROM sink WHERE n = ?1) END
+                       AND e.stale = 0
                        AND EXISTS (SELECT 1 FROM body b WHERE b.episode = e.n AND b.text <> '')
                        AND (e.sealed = 1 OR coalesce(e.ended_at, e.indexed_at)
                             <= CASE e.pending_calls WHEN 0 THEN ?2 ELSE ?3 END)
                        AND NOT EXISTS (
                            SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
                              AND d.revision = e.revision AND d.state NOT IN ('gone', 'kept')
+                             AND NOT (?7 AND d.state = 'before')
                              AND (d.state <> 'queued' OR d.next_at > ?4))
                        AND (SELECT project_path FROM session WHERE n = e.session)
                            NOT IN (SELECT value FROM json_each(?5))
@@ -123,7 +141,15 @@ impl Store {
                      ORDER BY coalesce(e.valid_at, e.indexed_at), e.n",
                 )?
                 .query_map(
-                    params![sink, settled, pending, due.now.0, kept_here, due.only_logs],
+                    params![
+                        sink,
+                        settled,
+                        pending,
+                        due.now.0,
+                        kept_here,
+                        due.only_logs,
+                        due.history
+                    ],
                     |row| row.get(0),
                 )?
                 .collect()
@@ -214,12 +240,25 @@ impl Store {
         read().map_err(failed("reading what sinks have still"))
     }
 
+    /// It was delivered, and is no more here.
+    pub fn is_removed(&self, id: Uuid) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM delivery
+            WHERE id = ?1 AND state IN ('gone', 'kept'))";
+        let read = || {
+            self.db
+                .prepare_cached(sql)?
+                .query_row([id.as_bytes()], |row| row.get(0))
+        };
+        read().map_err(failed("reading deliveries"))
+    }
+
     /// Takes back that these were sent or seen: they wait as before. For what a sink doesn't have,
     /// after it was asked.
     pub fn unsent(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
         self.write_transaction("noting what was not sent", |tx| {
             let mut update = tx.prepare_cached(
-                "UPDATE delivery SET attempts = CASE state WHEN 'sent' THEN attempts ELSE 0 END,
+                "UPDATE delivery SET attempts = CASE WHEN state = 'sent'
+                         OR state = 'seen' AND error IS NOT NULL THEN attempts ELSE 0 END,
                      state = 'queued', next_at = ?4, at = ?4
                  WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state IN ('sent', 'seen', 'enriched')",
             )?;
@@ -417,7 +456,8 @@ impl Store {
 
     /// Deliveries to a sink that were given up and that nobody settled.
     pub fn dead(&self, sink: i64) -> Result<u64> {
-        let count = "SELECT count(*) FROM delivery WHERE sink = ?1 AND state = 'dead'";
+        let count = "SELECT count(*) FROM delivery WHERE sink = ?1 AND (state = 'dead'
+            OR state = 'seen' AND attempts > 0 AND next_at IS NULL AND error IS NOT NULL)";
         let read = || {
             self.db
                 .prepare_cached(count)?

@@ -8,6 +8,7 @@ use crate::store::error::failed;
 use crate::store::outbox::deliveries::receipt;
 use crate::store::{Result, Store};
 use rusqlite::params;
+use std::collections::BTreeSet;
 
 /// Of an episode that waits to be enriched: in the revision that is stored, its time has come.
 const WAITS: &str = "d.sink = ?1 AND d.state = 'seen' AND d.revision = e.revision
@@ -56,6 +57,33 @@ impl Store {
                 .collect()
         };
         read().map_err(failed("reading what is under way"))
+    }
+
+    /// Row numbers of the episodes that a sink failed to work through.
+    pub fn blamed(&self, sink: i64) -> Result<BTreeSet<i64>> {
+        let read = || -> rusqlite::Result<BTreeSet<i64>> {
+            self.db
+                .prepare_cached(
+                    "SELECT e.n FROM delivery d JOIN episode e ON e.id = d.id
+                     WHERE d.sink = ?1 AND d.state = 'seen' AND d.attempts > 0",
+                )?
+                .query_map([sink], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading what failed to be worked through"))
+    }
+
+    /// Where a sink has what was worked through.
+    pub fn places(&self, sink: i64) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare_cached(
+                    "SELECT DISTINCT place FROM delivery WHERE sink = ?1 AND state = 'enriched'",
+                )?
+                .query_map([sink], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading where episodes are"))
     }
 
     /// A sink is to forget something that may be under way there.

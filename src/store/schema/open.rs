@@ -72,6 +72,7 @@ impl Store {
             access,
             names: FxHashMap::default(),
             dirty: false,
+            version: 0,
         })
     }
 

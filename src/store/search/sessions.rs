@@ -73,8 +73,35 @@ impl Store {
         id: &str,
         namespaces: Option<&[String]>,
     ) -> Result<Option<SessionRow>> {
+        let own = "substr(s.id, 1, length({})) = {}";
+        one(self.sessions_where(own, id, namespaces)?, id)
+    }
+
+    /// The same, and of the whole id of a sub-agent the session that it worked for: its log is part of that.
+    pub fn session_with_agents(
+        &self,
+        id: &str,
+        namespaces: Option<&[String]>,
+    ) -> Result<Option<SessionRow>> {
+        let agents = "s.n IN (SELECT session FROM episode WHERE stream = {})";
+        match self.session_among(id, namespaces)? {
+            None => one(self.sessions_where(agents, id, namespaces)?, id),
+            found => Ok(found),
+        }
+    }
+
+    /// At most a few of which a condition with the id holds.
+    fn sessions_where(
+        &self,
+        condition: &str,
+        id: &str,
+        namespaces: Option<&[String]>,
+    ) -> Result<Vec<SessionRow>> {
+        if id.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut all = Conditions::default();
-        all.add("substr(s.id, 1, length({})) = {}", id.to_owned());
+        all.add(condition, id.to_owned());
         all.add_plain("s.standing >= 0".into());
         all.projects(namespaces);
         let read = || -> rusqlite::Result<Vec<SessionRow>> {
@@ -83,21 +110,7 @@ impl Store {
             let mut select = self.db.prepare_cached(&sql)?;
             select.query_map(values.as_slice(), session_row)?.collect()
         };
-        let mut found = read().map_err(failed("reading a session"))?;
-        if id.is_empty() {
-            return Ok(None);
-        }
-        if let Some(exact) = found.iter().position(|row| row.session.id == id) {
-            return Ok(Some(found.swap_remove(exact)));
-        }
-        match found.len() {
-            0 | 1 => Ok(found.pop()),
-            _ => Err(several(
-                "session",
-                id,
-                found.iter().map(|row| row.session.id.clone()),
-            )),
-        }
+        read().map_err(failed("reading a session"))
     }
 
     /// When the chunks of the session with exactly this id begin and end, in the order in which they begin.
@@ -133,6 +146,21 @@ impl Store {
 
 /// Ids that are read to name those that begin alike: one more than are named.
 pub(crate) const SEVERAL: usize = 7;
+
+/// The session that has exactly this id, or whose id alone begins so.
+fn one(mut found: Vec<SessionRow>, id: &str) -> Result<Option<SessionRow>> {
+    if let Some(exact) = found.iter().position(|row| row.session.id == id) {
+        return Ok(Some(found.swap_remove(exact)));
+    }
+    match found.len() {
+        0 | 1 => Ok(found.pop()),
+        _ => Err(several(
+            "session",
+            id,
+            found.iter().map(|row| row.session.id.clone()),
+        )),
+    }
+}
 
 /// An id's beginning that isn't enough.
 pub(crate) fn several(what: &str, given: &str, ids: impl Iterator<Item = String>) -> Error {

@@ -343,6 +343,21 @@ fn copies_of_a_text_are_one_hit() {
 }
 
 #[test]
+fn a_sub_agents_id_finds_the_session_that_it_worked_for() {
+    let mut world = World::new();
+    let mut logs = [log("a", "/home/u/app", &["x"])];
+    for episode in logs.iter_mut().flat_map(|log| &mut log.sealed) {
+        episode.stream = Some("agent-1".into());
+    }
+    world.commit(&logs);
+    let found = |id: &str| world.store.session_with_agents(id, None).unwrap();
+    assert_eq!(found("agent-1").map(|row| row.session.id), Some("a".into()));
+    assert_eq!(found("a").map(|row| row.session.id), Some("a".into()));
+    assert_eq!(found("agent"), None);
+    assert_eq!(world.store.session("agent-1"), Ok(None));
+}
+
+#[test]
 fn sessions_are_listed_and_found_by_their_beginning() {
     let mut world = World::new();
     let (one, two) = ("aaaa-1", "aaaa-2");

@@ -92,6 +92,17 @@ fn an_open_call_is_pending_and_not_yet_in_the_text() {
 }
 
 #[test]
+fn a_call_whose_result_stands_before_it_waits_for_nothing() {
+    let mut log = Log::default();
+    log.prompt("go")
+        .result("1")
+        .call("1", "Read", "a")
+        .said("done");
+    let episode = episodes(&log).remove(0);
+    assert_eq!(episode.pending_calls, 0, "{}", episode.text);
+}
+
+#[test]
 fn given_up_calls_do_not_pile_up() {
     let mut log = Log::default();
     for i in 0..500 {

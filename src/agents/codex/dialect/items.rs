@@ -3,6 +3,7 @@
 
 use super::super::injected::INJECTED;
 use super::record::Record;
+use super::review;
 use super::session::{content, environment_cwd};
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
@@ -62,6 +63,7 @@ impl Record<'_> {
         if text.trim().is_empty() {
             return self.noise("empty");
         }
+        let text = review::told(&text).unwrap_or(text);
         let group = self.group();
         let links = self.links();
         // Tokens billed before the session's first message were this message's.

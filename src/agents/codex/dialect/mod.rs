@@ -16,6 +16,7 @@ mod items;
 mod output;
 mod patch;
 mod record;
+mod review;
 mod script;
 mod session;
 pub mod state;

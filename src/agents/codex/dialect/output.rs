@@ -149,7 +149,11 @@ fn structured<'a>(text: &str) -> Option<CallOutput<'a>> {
 
 /// Reads the header lines at the start of `text`; gives back where the real text begins.
 fn header(text: &str, output: &mut CallOutput<'_>) -> usize {
-    let mut at = 0;
+    // some tell the command first, which may have many lines
+    let told = text
+        .starts_with("Command: ")
+        .then(|| text.find("\nChunk ID: "));
+    let mut at = told.flatten().map_or(0, |at| at + 1);
     while let Some(line) = text[at..].split_inclusive('\n').next() {
         let words = line.trim_end();
         if words == "Output:" && at > 0 {
@@ -233,6 +237,10 @@ mod tests {
             (
                 r#""Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\nOutput:\nx""#,
                 (CallStatus::Ok, Some(0), Some(100), "Output:\nx"),
+            ),
+            (
+                r#""Command: /bin/zsh -lc 'git log'\nChunk ID: 1\nWall time: 5.0 seconds\nProcess running with session ID 7\nOutput:\nx""#,
+                (CallStatus::Running, None, Some(5000), "x"),
             ),
             (
                 r#""Wall time: 5.0 seconds\nProcess running with session ID 7\nOutput:\n""#,

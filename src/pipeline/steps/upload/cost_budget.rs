@@ -59,6 +59,7 @@ impl CostBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::extraction::Finds;
     use crate::model::time::Time;
     use uuid::Uuid;
 
@@ -85,6 +86,7 @@ mod tests {
             context: 0,
             usd_per_million_input: 100.0,
             usd_per_million_output: 0.0,
+            finds: Finds::ASSUMED,
         };
         let mut purse = CostBudget::new(Some(extraction), Some(1.5));
         let mut done = SinkReport::default();

@@ -14,6 +14,7 @@ use crate::pipeline::options::PENDING_MS;
 use crate::stages::upload::{Sink, upload};
 use crate::store::{Due, SinkRow, Store};
 use anyhow::Result;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Episodes of one batch. More: fewer requests; fewer: less to ask about after a crash.
@@ -115,7 +116,13 @@ impl Delivery<'_> {
             return self.store.pause(row.n, 0, None, None);
         };
         let (retry, now) = (&self.orders.retry, self.orders.now);
-        let failures = row.failures.saturating_add(1);
+        let done = &self.done;
+        let moved = done.delivered + done.found + done.enriched + done.forgotten;
+        // what moved something was no failure: it goes on as soon as after the first one
+        let failures = match moved {
+            0 => row.failures.saturating_add(1),
+            _ => 1,
+        };
         let mut wait_ms = retry.delay_ms(failures);
         if let DeliveryError::Unavailable(_, Some(asked)) = &fault {
             let asked_ms = i64::try_from(asked.as_millis()).unwrap_or(i64::MAX);
@@ -157,6 +164,7 @@ impl Delivery<'_> {
             pending_ms: PENDING_MS.max(settled_ms),
             kept_here: orders.kept_here,
             only_logs: orders.only_logs,
+            history: false,
         };
         self.store.due(self.n, &due)
     }
@@ -184,7 +192,8 @@ impl Delivery<'_> {
                 self.done.stopped = Some("time".into());
                 break;
             }
-            let outbound_episodes = self.outgoing(rows)?;
+            let rows = self.still(rows, |delivery| delivery.due())?;
+            let outbound_episodes = self.outgoing(&rows)?;
             let outbound_episodes = purse.pays(outbound_episodes, &mut self.done);
             self.send_batch(&outbound_episodes)?;
             if self.done.stopped.is_some() {
@@ -192,6 +201,23 @@ impl Delivery<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The ones of these rows that are among `now`: others may forget and read while it takes its time.
+    pub(super) fn still(
+        &mut self,
+        rows: &[i64],
+        now: impl Fn(&Self) -> Result<Vec<i64>, Error>,
+    ) -> Result<Vec<i64>, Error> {
+        if !self.store.changed_elsewhere()? {
+            return Ok(rows.to_vec());
+        }
+        let now: BTreeSet<i64> = now(self)?.into_iter().collect();
+        Ok(rows
+            .iter()
+            .copied()
+            .filter(|row| now.contains(row))
+            .collect())
     }
 
     fn send_batch(&mut self, outbound_episodes: &[OutboundEpisode]) -> Result<(), Interrupted> {
@@ -214,13 +240,23 @@ impl Delivery<'_> {
             refused = (orders.permitted)(self.store).err();
             refused.is_none()
         };
-        let uploaded = upload(
+        let mut uploaded = upload(
             outbound_episodes,
             self.sink,
             &orders.retry,
             orders.now,
             &mut permitted,
         );
+        if self.sink.enrichment().is_some() {
+            // a database that lost it didn't lose that nobody came back from it
+            for delivery in uploaded.deliveries.iter_mut() {
+                let before = outbound_episodes.iter().find(|o| o.id == delivery.id);
+                let attempts = before.map_or(0, |outbound| outbound.attempts);
+                if delivery.state == State::Seen && attempts > 0 {
+                    (delivery.attempts, delivery.next_at) = (attempts, Some(orders.now));
+                }
+            }
+        }
         // what arrived before the consent was taken back is noted all the same
         self.store.delivered(n, &uploaded.deliveries, orders.now)?;
         if let Some(error) = refused {

@@ -28,13 +28,24 @@ impl Delivery<'_> {
             self.settle_asked()?;
         }
         let mut purse = CostBudget::new(orders.extraction, orders.usd_max);
-        for rows in paced(&waits, many, orders) {
+        // what nobody came back from is worked through alone, behind the others
+        let blamed = self.store.blamed(self.n)?;
+        let (alone, waits): (Vec<i64>, Vec<i64>) =
+            waits.into_iter().partition(|row| blamed.contains(row));
+        let windows = paced(&waits, many, orders).chain(paced(&alone, 1, orders));
+        for rows in windows {
             (orders.permitted)(self.store)?;
             if (orders.is_late)() {
                 self.done.stopped = Some("time".into());
                 break;
             }
-            let outbound_episodes = self.outgoing(rows)?;
+            let rows = self.still(rows, |delivery| {
+                let kept_here = delivery.orders.kept_here;
+                delivery
+                    .store
+                    .to_enrich(delivery.n, kept_here, delivery.orders.now)
+            })?;
+            let outbound_episodes = self.outgoing(&rows)?;
             let outbound_episodes = self.still_to_enrich(outbound_episodes)?;
             let outbound_episodes = purse.pays(outbound_episodes, &mut self.done);
             self.enrich_window(&outbound_episodes)?;
@@ -42,7 +53,18 @@ impl Delivery<'_> {
                 break;
             }
         }
+        self.count();
         Ok(())
+    }
+
+    /// What was made of the episodes so far: later estimates go by it, and nothing else does.
+    fn count(&mut self) {
+        if self.done.enriched > 0
+            && let Ok(places) = self.store.places(self.n)
+            && let Some(server) = self.sink.enrichment()
+        {
+            self.done.counted = server.counts(&places).ok();
+        }
     }
 
     /// The ones of these that have still to be enriched. What is done meanwhile is noted, and what isn't

@@ -15,12 +15,14 @@ pub mod smoke;
 use crate::config::{Config, SinkSettings as Settings, SinkTo, graphs};
 use crate::memory::provenance::shown_path;
 use crate::memory::session_activity::Judge;
+use crate::model::delivery::Traces;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{count, plural, time};
 use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::alarms::{self, Change};
 use crate::pipeline::context::RunContext;
+use crate::pipeline::graph_counts;
 use crate::pipeline::graph_gate::{KeptHere, of_a_run};
 use crate::pipeline::notify::{self, GivenUp};
 use crate::pipeline::options::{PENDING_MS, ms, retry};
@@ -58,21 +60,34 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Does the step: every sink, unless `store_in_graph` is off.
+/// There is a sink that gets something.
+pub fn is_wanted(run: &Run<'_, '_>) -> bool {
+    let config = &run.cx.loaded.config;
+    let off = |sink: &Settings| sink.is_graph() && !config.memory.enabled;
+    config.store_in_graph && config.sinks.iter().any(|sink| !off(sink))
+}
+
+/// Nothing of what is stored waits for a sink while `store_in_graph` is off: switched on again, only what
+/// comes then is delivered.
+///
+/// # Errors
+/// When the store fails.
+pub fn keep_here(run: &mut Run<'_, '_>) -> Result<()> {
+    let config = &run.cx.loaded.config;
+    for sink in config.sinks.iter().filter(|_| !config.store_in_graph) {
+        let row = run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
+        run.store.keep_here(row.n, None, run.cx.now)?;
+        run.store.clean(row.n, sink.scope.is_some())?;
+    }
+    Ok(())
+}
+
+/// Does the step: every sink that is wanted.
 ///
 /// # Errors
 /// When the store fails. A sink that is away, or that nobody agrees to, is a fact of its report.
 pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
     let config = &run.cx.loaded.config;
-    if !config.store_in_graph {
-        // switched on again, only what comes then is delivered
-        for sink in &config.sinks {
-            let row = run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
-            run.store.keep_here(row.n, None, run.cx.now)?;
-            run.store.clean(row.n, sink.scope.is_some())?;
-        }
-        return Ok(Vec::new());
-    }
     let off = |sink: &&Settings| sink.is_graph() && !config.memory.enabled;
     let sinks: Vec<&Settings> = config.sinks.iter().filter(|s| !off(s)).collect();
     // a delivery that takes its time says so to whoever looks on
@@ -81,7 +96,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
         && run.cx.notices.is_watched()
     {
         run.cx.notices.note(&format!(
-            "delivering at upload.rate_per_minute: {rate}; no other run starts until then"
+            "delivering at upload.rate_per_minute: {rate}; other runs read meanwhile"
         ))?;
     }
     deliver_to(&sinks, UploadOptions::default(), &mut run.store, run.cx)
@@ -114,6 +129,8 @@ pub fn deliver_to(
     let last_scoped = scoped.len();
     for (nth, sink) in scoped.into_iter().chain(own).enumerate() {
         if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
+            // others may have changed what they are called
+            store.forget_names();
             announce_owners(store, &config.memory, cx.now)?;
         }
         if !upload.kept.by_setting.is_empty() {
@@ -214,7 +231,7 @@ impl Upload {
                 .max
                 .or(limits.max_episodes_per_run.map(|n| n as usize)),
             rate_per_minute: limits.rate_per_minute,
-            extraction: extraction(&settings.to),
+            extraction: extraction(settings, cx.home),
             usd_max: limits.max_usd_per_run,
             is_late: &is_late,
             wait: &*cx.timer.wait,
@@ -230,7 +247,12 @@ impl Upload {
             profile: &|tally| self.judge.activity(tally).profile(),
             permitted: &permitted,
         };
-        delivery::deliver(store, &settings.name, sink.as_mut(), &orders)
+        let done = delivery::deliver(store, &settings.name, sink.as_mut(), &orders)?;
+        if let Some(counted) = done.counted {
+            let worked = (done.enriched, elapsed_ms() - begun_ms);
+            graph_counts::keep(&settings.name, counted, worked, cx.home)?;
+        }
+        Ok(done)
     }
 }
 
@@ -271,6 +293,7 @@ pub fn due<'a>(settings: &Settings, kept_here: &'a [String], cx: &RunContext<'_>
         pending_ms: PENDING_MS,
         kept_here,
         only_logs: settings.scope.is_some(),
+        history: false,
     }
 }
 
@@ -305,6 +328,27 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
             parts.push(format!("{} {what}", count(n)));
         }
     }
+    let Traces {
+        facts,
+        facts_shared,
+        entities,
+        summaries,
+        emptied,
+    } = sink.traces;
+    for (n, what) in [
+        (facts, "facts that nothing else states removed"),
+        (entities, "entities that nothing else mentions removed"),
+        (facts_shared, "facts kept that other episodes state too"),
+        (summaries, "summaries made again of the facts that are left"),
+        (
+            emptied,
+            "summaries of communities and sagas emptied (build_communities, summarize_saga)",
+        ),
+    ] {
+        if n > 0 {
+            parts.push(format!("{} {what}", count(n)));
+        }
+    }
     for dear in &sink.too_dear {
         parts.push(format!(
             "episode {} left out: ≈ {:.2} USD alone, more than upload.max_usd_per_run",
@@ -322,7 +366,10 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     match (&sink.fault, sink.paused_until) {
         (Some(fault), Some(until)) => {
             let until = time(Some(until), zone);
-            parts.push(format!("paused until {until}: {fault}"));
+            let name = &sink.sink;
+            parts.push(format!(
+                "paused until {until}: {fault} (at once: sessionmill deliver run {name})"
+            ));
         }
         (Some(fault), None) => parts.push(format!("{fault} ({})", sink.hint)),
         (None, _) => {}

@@ -1,5 +1,7 @@
 //! What came of a delivery, and of asking a sink what it has.
 
+use crate::model::delivery::Traces;
+use crate::model::extraction::GraphCounts;
 use crate::model::human::plural;
 use crate::model::time::Time;
 use crate::pipeline::alarms::{Alarm, Trouble};
@@ -23,6 +25,8 @@ pub struct SinkReport {
     pub dead: u64,
     /// Removed there, because they are no more here.
     pub forgotten: u64,
+    /// What was made of those, and became of it.
+    pub traces: Traces,
     /// No more here, and the sink can't remove them.
     pub kept: u64,
     /// Worked through by the sink: Graphiti took entities and facts from them.
@@ -54,6 +58,9 @@ pub struct SinkReport {
     /// What to type about the fault; empty: look at the sink.
     #[serde(skip)]
     pub hint: String,
+    /// What the sink's graph holds of what was made of its episodes, where that changed.
+    #[serde(skip)]
+    pub counted: Option<GraphCounts>,
     /// Given up in this run or before, and not settled.
     pub dead_letters: u64,
     /// What has to be told of it, since when; absent where all is well, or time may still heal it.

@@ -82,6 +82,7 @@ impl Delivery<'_> {
             };
             after = Some(last.id);
             let kept = self.sink.forget(&gone)?;
+            self.done.traces.join(&self.sink.traces());
             // as long as some of it may come back, it is asked again
             if stuck.is_none() {
                 self.done.kept += kept.len() as u64;

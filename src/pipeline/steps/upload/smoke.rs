@@ -6,7 +6,7 @@ use crate::stages::upload::Sink;
 use uuid::Uuid;
 
 /// Writes an episode that says nothing, reads it back and removes it. It stands in a group of its
-/// own, so that a graph of that name may stay behind, empty. `false`: the sink can't remove it.
+/// own, which is removed with it. `false`: the sink can't remove it.
 ///
 /// # Errors
 /// At which of these the sink failed.
@@ -53,7 +53,11 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, DeliveryError> {
     }
     let landed = sink.verify(&receipt)?;
     let kept = sink.forget(&receipt)?;
-    match (landed.as_slice(), sink.verify(&receipt)?.as_slice()) {
+    let left = sink.verify(&receipt)?;
+    if left.as_slice() == [Landed::Missing] {
+        sink.remove_place(&receipt[0].place)?;
+    }
+    match (landed.as_slice(), left.as_slice()) {
         ([Landed::Once], [Landed::Missing]) => Ok(true),
         ([Landed::Once], _) if !kept.is_empty() => Ok(false),
         ([Landed::Once], _) => Err(DeliveryError::BatchRejected(

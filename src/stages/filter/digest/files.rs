@@ -78,12 +78,7 @@ pub fn changed_lines(input: &Value) -> Option<(u64, u64)> {
 
 /// `created, 120 lines`, `overwritten, 120 lines, +3 −1`.
 pub fn write(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
-    let head = &result.output.head;
-    let created = result.facts.created.or_else(|| match head {
-        text if text.contains("created successfully") => Some(true),
-        text if text.contains("has been updated") || text.contains("overwr") => Some(false),
-        _ => None,
-    });
+    let created = created(result);
     out.push_str(match created {
         Some(true) => "created",
         Some(false) => "overwritten",
@@ -100,6 +95,15 @@ pub fn write(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
         out.push_str(", ");
         line::changed(out, added, removed);
     }
+}
+
+/// Whether a file that was written was not there before.
+pub fn created(result: &ToolResult) -> Option<bool> {
+    result.facts.created.or_else(|| match &result.output.head {
+        text if text.contains("created successfully") => Some(true),
+        text if text.contains("has been updated") || text.contains("overwr") => Some(false),
+        _ => None,
+    })
 }
 
 /// Lines of the content that a call writes.

@@ -8,7 +8,7 @@ use super::line::{self, TEXT_CHARS_MAX};
 use super::people;
 use super::tasks;
 use crate::model::entry::CallStatus;
-use crate::model::finding::{Finding, TestCounts, file_key};
+use crate::model::finding::{FileFate, Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use crate::rules::settings;
@@ -34,8 +34,8 @@ impl Ended<'_> {
             CallStatus::Refused => found.push(Finding::Refused {
                 key: self.file().unwrap_or(self.key),
             }),
-            CallStatus::Denied | CallStatus::Interrupted | CallStatus::Running => {}
-            CallStatus::Failed => {
+            CallStatus::Denied | CallStatus::Interrupted => {}
+            CallStatus::Failed | CallStatus::Running => {
                 found.extend(self.failed());
                 if policy.tool_content != Keep::Out {
                     found.extend(history::found(self));
@@ -57,13 +57,15 @@ impl Ended<'_> {
                 }
             }
         }
-        found.extend(run.and_then(tested));
+        let is_polled = self.call.row.answer == AnswerKind::Poll;
+        found.extend(run.and_then(|run| tested(run, is_polled)));
         found.extend(self.tests.coverage.map(Finding::Coverage));
         found
     }
 
     fn failed(&self) -> Option<Finding> {
         match self.is_command() {
+            _ if self.status == CallStatus::Running => None,
             true => Some(Finding::Failed { key: self.key }),
             false => self.file().map(|key| Finding::Unchanged { key }),
         }
@@ -86,6 +88,8 @@ impl Ended<'_> {
     }
 
     fn changes(&self, found: &mut Vec<Finding>) {
+        // a patch may delete a file and write it anew
+        found.extend(self.fates().filter(|(_, _, again)| *again).map(file));
         for (path, added, removed) in files::changed(self.call, self.result) {
             found.push(Finding::Changed {
                 path: line::absolute(&path, self.call.cwd),
@@ -93,6 +97,7 @@ impl Ended<'_> {
                 removed,
             });
         }
+        found.extend(self.fates().filter(|(_, _, again)| !again).map(file));
         if self.call.row.answer != AnswerKind::Edit {
             return;
         }
@@ -106,6 +111,22 @@ impl Ended<'_> {
                 renamed: change.renamed,
             });
         }
+    }
+
+    /// Files that were not there before, or are not there any more; and whether it goes on with one that is deleted.
+    fn fates(&self) -> impl Iterator<Item = (String, FileFate, bool)> {
+        let path = |path: &str| line::absolute(path, self.call.cwd);
+        let changes = &self.call.changes;
+        let patched = changes.iter().enumerate().filter_map(move |(nth, change)| {
+            let fate = change.fate?;
+            let mut after = changes[nth + 1..].iter();
+            let again = fate == FileFate::Deleted && after.any(|other| other.path == change.path);
+            Some((path(&change.path), fate, again))
+        });
+        let is_new =
+            self.call.row.answer == AnswerKind::Write && files::created(self.result) == Some(true);
+        let written = self.call.named_files().filter(move |_| is_new);
+        patched.chain(written.map(move |named| (path(named), FileFate::Created, false)))
     }
 
     fn tasks(&self, found: &mut Vec<Finding>) {
@@ -138,7 +159,11 @@ impl Ended<'_> {
     }
 }
 
-fn tested(run: &TestRun) -> Option<Finding> {
+fn file((path, became, _): (String, FileFate, bool)) -> Finding {
+    Finding::File { path, became }
+}
+
+fn tested(run: &TestRun, is_polled: bool) -> Option<Finding> {
     let names = run.failures.iter().take(FAILURES_MAX);
     let names = names.map(|name| line::folded(name, TEXT_CHARS_MAX).into_owned());
     (run.total > 0).then(|| {
@@ -148,7 +173,8 @@ fn tested(run: &TestRun) -> Option<Finding> {
             failed: run.failed,
             skipped: run.skipped,
             failures: names.collect(),
-            partial: !run.whole,
+            // packages that were done before it was asked were told then
+            partial: !run.whole || is_polled && run.packages,
             packages: run.packages,
         })
     })

@@ -1,11 +1,12 @@
 //! What calls did to a history that others see: commits, pushes, pull requests, as git and its
-//! helpers print them.
+//! helpers print them; and which files commands deleted or put back.
 
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::CallStatus;
-use crate::model::finding::{Finding, PullRequestState, Tree};
+use crate::model::finding::{FileFate, Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
+use crate::rules::paths::is_throwaway;
 use crate::rules::tools::AnswerKind;
 use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
@@ -15,10 +16,18 @@ use std::sync::LazyLock;
 /// Files of one diffstat that are told; real ones have fewer.
 const FILES_MAX: usize = 200;
 
+/// Commits of one list that are told: the last ones, of which a session may have made some.
+const LISTED_MAX: usize = 12;
+
 /// What a call made of a history. A call that polls has no command: there only what git prints on its
 /// own is believed, and of one that failed only what it printed before it did.
 pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
-    let acts = ended.call.acts();
+    let mut acts = ended.call.acts();
+    let is_away = |cwd: &str| is_throwaway(&format!("{cwd}/"));
+    // a session that lives there works there
+    if !ended.call.cwd.is_some_and(is_away) {
+        acts.retain(|act| !act.away);
+    }
     let asks = acts.iter().any(|act| act.does == HistoryAction::Poll);
     let polled = asks || ended.call.row.answer == AnswerKind::Poll;
     let parts = ended.output.parts();
@@ -34,7 +43,11 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
         worked: ended.status == CallStatus::Ok,
     };
     let mut found = seen.stats();
-    found.extend(seen.commits());
+    found.extend(seen.files(ended.call.text("workdir"), ended.call.cwd));
+    let commits = seen.commits();
+    found.extend((!commits.is_empty()).then(|| seen.only_file()).flatten());
+    found.extend(commits);
+    found.extend(seen.listed());
     found.extend(seen.is_pushed().then_some(Finding::Pushed));
     found.extend(seen.pull_requests());
     found
@@ -108,6 +121,49 @@ impl Seen<'_> {
             }
         });
         commits.collect()
+    }
+
+    /// What git says of the only file that a commit changed.
+    fn only_file(&self) -> Option<Finding> {
+        let (added, removed) = self.lines().find_map(only_total)?;
+        Some(Finding::Stat {
+            path: String::new(),
+            added,
+            removed,
+            of: Tree::Staged,
+        })
+    }
+
+    /// Commits as a list of one line each has them.
+    fn listed(&self) -> Vec<Finding> {
+        if !self.has(HistoryAction::Log) && !self.has(HistoryAction::StatLast) || !self.worked {
+            return Vec::new();
+        }
+        let listed = self.lines().filter_map(listed);
+        listed.take(LISTED_MAX).collect()
+    }
+
+    fn files(&self, workdir: Option<&str>, cwd: Option<&str>) -> Vec<Finding> {
+        if !self.worked {
+            return Vec::new();
+        }
+        let from = workdir.filter(|dir| !dir.is_empty());
+        let from = from.map(|dir| line::absolute(dir, cwd));
+        let from = from.as_deref().or(cwd);
+        let file = |act: &Act| {
+            let became = match act.does {
+                HistoryAction::Delete => FileFate::Deleted,
+                HistoryAction::Drop => FileFate::Dropped,
+                HistoryAction::Restore => FileFate::Restored,
+                _ => return None,
+            };
+            let path = match act.names.as_deref()? {
+                "." => from?.to_owned(),
+                path => line::absolute(path, from),
+            };
+            Some(Finding::File { path, became })
+        };
+        self.acts.iter().filter_map(file).collect()
     }
 
     /// Git says where it sent them; told to be quiet, nothing says that it didn't.
@@ -216,6 +272,26 @@ fn commit(line: &str, again: bool) -> Option<Finding> {
     })
 }
 
+/// `1a2b3c4 (HEAD -> main, origin/main) Fix the tests`.
+fn listed(line: &str) -> Option<Finding> {
+    let line = line.trim_start_matches(['*', '|', ' ']);
+    let (hash, subject) = line.split_once(' ').filter(|(hash, _)| is_hash(hash))?;
+    let named = subject
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(") "));
+    let is_list =
+        |names: &&str| names.contains("HEAD") || names.contains('/') || names.contains("tag: ");
+    let (names, subject) = match named.filter(|(names, _)| is_list(&names)) {
+        Some((names, subject)) => (names, subject),
+        None => ("", subject),
+    };
+    Some(Finding::Listed {
+        hash: hash.to_owned(),
+        subject: line::folded(subject.trim(), TEXT_CHARS_MAX).into_owned(),
+        remote: names.contains("origin/") || names.contains("upstream/"),
+    })
+}
+
 /// ` Date: Wed Jul 22 10:15:16 2026 +0200`: git says of a commit that is made again when it was made first.
 fn is_date(line: &str) -> bool {
     line.starts_with(" Date: ")
@@ -229,6 +305,17 @@ fn is_hash(word: &str) -> bool {
 fn is_total(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" changed, ")
+}
+
+/// ` 1 file changed, 12 insertions(+), 3 deletions(-)`: lines added and removed.
+fn only_total(line: &str) -> Option<(u64, u64)> {
+    let mut counts = line.trim().strip_prefix("1 file changed, ")?.split(", ");
+    let of = |word: &str| {
+        let count = counts.clone().find(|count| count.contains(word));
+        count.map_or(Some(0), |count| count.split(' ').next()?.parse().ok())
+    };
+    let total = (of("insertion")?, of("deletion")?);
+    counts.next().map(|_| total)
 }
 
 /// ` src/a.rs | 12 +++++++-----`, `7\t5\tsrc/a.rs`: path, lines added and removed.

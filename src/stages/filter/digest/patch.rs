@@ -1,7 +1,9 @@
 //! What a patch or an edit changes: files and lines. Knows the `*** Begin Patch` grammar
 //! (formats § 8.5) and line counts; refuses to know whether it was applied.
 
+use crate::model::finding::FileFate;
 use memchr::memmem::Finder;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
@@ -14,6 +16,8 @@ pub struct PatchChange {
     pub added: u64,
     /// Lines that start with `-`.
     pub removed: u64,
+    /// It is new, or gone.
+    pub fate: Option<FileFate>,
 }
 
 /// Files of one patch that are told; the rest is left out. Real patches change fewer than a hundred;
@@ -47,7 +51,10 @@ pub fn kept(input: &Value) -> Option<Vec<PatchChange>> {
 
 /// The changes as a shortened input keeps them: key and value.
 pub fn keep(changes: &[PatchChange]) -> (String, Value) {
-    let kept = changes.iter().map(|c| json!([c.path, c.added, c.removed]));
+    let kept = changes.iter().map(|c| match c.fate {
+        Some(fate) => json!([c.path, c.added, c.removed, fate]),
+        None => json!([c.path, c.added, c.removed]),
+    });
     (KEPT.to_owned(), kept.collect())
 }
 
@@ -67,6 +74,9 @@ fn kept_change(kept: &Value) -> Option<PatchChange> {
         path: kept.get(0)?.as_str()?.to_owned(),
         added: kept.get(1)?.as_u64()?,
         removed: kept.get(2)?.as_u64()?,
+        fate: kept
+            .get(3)
+            .and_then(|fate| FileFate::deserialize(fate).ok()),
     })
 }
 
@@ -91,10 +101,17 @@ fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<PatchChange> {
 }
 
 fn follow(order: &str, changes: &mut Vec<PatchChange>) {
-    let named = ["Add File: ", "Update File: ", "Delete File: "];
-    if let Some(path) = named.iter().find_map(|name| order.strip_prefix(name)) {
+    const NAMED: [(&str, Option<FileFate>); 3] = [
+        ("Add File: ", Some(FileFate::Created)),
+        ("Update File: ", None),
+        ("Delete File: ", Some(FileFate::Deleted)),
+    ];
+    let mut named = NAMED.iter();
+    let named = named.find_map(|(name, fate)| Some((order.strip_prefix(name)?, *fate)));
+    if let Some((path, fate)) = named {
         changes.push(PatchChange {
             path: path.to_owned(),
+            fate,
             ..PatchChange::default()
         });
     } else if let (Some(path), Some(last)) = (order.strip_prefix("Move to: "), changes.last_mut()) {

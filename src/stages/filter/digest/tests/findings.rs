@@ -152,9 +152,15 @@ fn what_ran_in_the_background_tells_its_commit_when_it_is_polled() {
         let input = json!({"session_id": 7, "chars": ""});
         found("write_stdin", input, &ok(output))
     };
-    assert_eq!(poll(COMMITTED), [commit("1a2b3c4")]);
+    let only = Finding::Stat {
+        path: String::new(),
+        added: 2,
+        removed: 0,
+        of: Tree::Staged,
+    };
+    assert_eq!(poll(COMMITTED), [only.clone(), commit("1a2b3c4")]);
     let sent = format!("{COMMITTED}\nTo github.com:us/shop.git\n   1..2  main -> main\n");
-    assert_eq!(poll(&sent), [commit("1a2b3c4"), Finding::Pushed]);
+    assert_eq!(poll(&sent), [only, commit("1a2b3c4"), Finding::Pushed]);
     assert_eq!(poll("[server 1a2b3c4] listening"), []);
     let script = "const r = await tools.write_stdin({session_id: 7, chars: ''}); text(r)";
     let told = found("exec", json!({"input": script}), &ok(COMMITTED));
@@ -352,4 +358,56 @@ fn a_hostile_list_is_cut() {
         panic!("no plan");
     };
     assert_eq!(tasks.len(), 100);
+}
+
+#[test]
+fn files_that_commands_delete_or_put_back_are_told() {
+    let gone = |path: &str, became| Finding::File {
+        path: path.into(),
+        became,
+    };
+    let files = |command: &str| {
+        let found = bash(command, &ok("")).into_iter();
+        let found = found.filter(|f| matches!(f, Finding::File { .. }));
+        found.collect::<Vec<_>>()
+    };
+    use crate::model::finding::FileFate::{Created, Deleted, Dropped, Restored};
+    assert_eq!(
+        files("rm -f a.rs zz_*.rs"),
+        [gone("/p/a.rs", Dropped), gone("/p/zz_*.rs", Dropped)]
+    );
+    assert_eq!(files("git rm -q a.rs"), [gone("/p/a.rs", Deleted)]);
+    assert_eq!(files("git restore a.rs"), [gone("/p/a.rs", Restored)]);
+    assert_eq!(files("git reset --hard"), [gone("/p", Restored)]);
+    assert_eq!(files("rm -rf \"$dir\""), []);
+    let patch = "*** Begin Patch\n*** Add File: new.rs\n+x\n*** Delete File: old.rs\n*** End Patch";
+    let found = found("apply_patch", json!({"input": patch}), &ok("Success."));
+    assert!(found.contains(&gone("/p/new.rs", Created)), "{found:?}");
+    assert!(found.contains(&gone("/p/old.rs", Deleted)), "{found:?}");
+}
+
+#[test]
+fn what_git_lists_is_told_with_what_others_have() {
+    let listed = |hash: &str, subject: &str, remote| Finding::Listed {
+        hash: hash.into(),
+        subject: subject.into(),
+        remote,
+    };
+    let output =
+        "1a2b3c4 (HEAD -> main) Fix the login\n* 5d6e7f8 (origin/main) Begin (again)\nnot one";
+    let found = bash("git log --oneline -2", &ok(output));
+    let wants = [
+        listed("1a2b3c4", "Fix the login", false),
+        listed("5d6e7f8", "Begin (again)", true),
+    ];
+    assert_eq!(found[1..], wants, "{found:?}");
+    // a repository that nobody keeps is none of the session's
+    let away = "cd /tmp/x && git commit -m 'Fix the login' && git push";
+    let found = bash(away, &ok(COMMITTED));
+    assert!(
+        !found
+            .iter()
+            .any(|f| matches!(f, Finding::Commit { .. } | Finding::Pushed)),
+        "{found:?}"
+    );
 }
