@@ -239,6 +239,7 @@ impl Upload {
             insist: options.insist,
             kept_here: self.kept.of(settings),
             only_logs: settings.scope.is_some(),
+            without: settings.without(),
             includes_git: config.memory.includes_git && settings.is_graph(),
             shown_path: &|project| {
                 let shown = !self.hidden.contains(project);
@@ -294,6 +295,7 @@ pub fn due<'a>(settings: &Settings, kept_here: &'a [String], cx: &RunContext<'_>
         kept_here,
         only_logs: settings.scope.is_some(),
         history: false,
+        without: settings.without(),
     }
 }
 
