@@ -10,6 +10,7 @@ use crate::pipeline::cost::Cost;
 use crate::pipeline::last_run::outside_line;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::plan::{MayAsk, Plan, plan};
+use crate::pipeline::sweep::sweeps;
 use crate::store::Store;
 use anyhow::Result;
 use serde_json::json;
@@ -65,6 +66,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     let report = &plan.report;
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
+        body["deleted_unread"] = json!(sweeps(&report.unread, &ctx.env, ctx.now));
         body["text_tokens"] = report.text_tokens().into();
         body["asks"] = json!(plan.tools.as_ref().map(|question| &question.names));
         let prices = config.llm.as_ref().map(|llm| llm.usd_per_million);

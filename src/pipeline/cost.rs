@@ -5,6 +5,7 @@ use super::graph_gate::KeptHere;
 use super::sink_setup::extraction;
 use super::steps::upload::due;
 use crate::config::{SinkSettings, SinkTo};
+use crate::model::episode::EpisodeSource;
 use crate::model::extraction::{Estimate, Extraction, SECONDS_PER_CALL};
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::time::Time;
@@ -119,10 +120,19 @@ fn cost(
     let (mut all, mut history) = (Estimate::default(), Estimate::default());
     weigh(&mut all, &[to_enrich.as_slice(), &waiting].concat())?;
     weigh(&mut history, &before)?;
-    for _ in 0..new.episodes {
+    let without = settings.without();
+    let chunks = match without {
+        Some(EpisodeSource::Session) => 0,
+        _ => new.episodes,
+    };
+    let summaries = match without {
+        Some(EpisodeSource::SessionSummary) => 0,
+        _ => new.summaries,
+    };
+    for _ in 0..chunks {
         all.add(model.as_ref(), new.text_bytes / new.episodes + HEADER_BYTES);
     }
-    for _ in 0..new.summaries {
+    for _ in 0..summaries {
         all.add(model.as_ref(), SUMMARY_BYTES + HEADER_BYTES);
     }
     Ok(Cost {

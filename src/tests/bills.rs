@@ -106,3 +106,56 @@ fn what_was_counted_in_a_graph_is_what_later_estimates_go_by() {
         "{words}"
     );
 }
+
+#[test]
+fn a_sink_gets_chunks_or_summaries_or_both_and_is_billed_for_that() {
+    let desk = Desk::enabled();
+    let configure = |content: &str| {
+        let settings = json!({
+            "version": "2.0.0", "session_tracking": {"enabled": true},
+            "sinks": {"export": {"kind": "jsonl", "path": "~/out", "content": content}},
+        });
+        desk.write(".graphiti/graphiti.config.json", &settings.to_string());
+    };
+    let planned = |desk: &Desk| {
+        let plan = desk.run("sessionmill plan --all --json").json();
+        number(&plan["sinks"][0], "episodes")
+    };
+    // a sink that a run has met
+    configure("summaries");
+    assert_eq!(
+        desk.run("sessionmill run --since 2026-05-31").exit,
+        Exit::Done
+    );
+    let sources = |desk: &Desk| {
+        let mut all = String::new();
+        for file in fs::read_dir(desk.path("out"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            all += &fs::read_to_string(file.path()).unwrap_or_default();
+        }
+        let is_summary = |line: &&str| {
+            let episode: Value = serde_json::from_str(line).expect("a line");
+            episode.to_string().contains(", summary")
+        };
+        let summaries = all.lines().filter(is_summary).count();
+        (all.lines().count() - summaries, summaries)
+    };
+    let (said, told) = sources(&desk);
+    assert!(said == 0 && told > 5, "{said}, {told}");
+    // the summaries are there: the chunks alone are left
+    let left = ["all", "chunks", "summaries"].map(|content| {
+        configure(content);
+        planned(&desk)
+    });
+    assert!(left[1] > 5.0, "{left:?}");
+    assert_eq!(left, [left[1], left[1], 0.0]);
+    configure("all");
+    assert_eq!(desk.run("sessionmill run").exit, Exit::Done);
+    let (said, again) = sources(&desk);
+    assert!(said > 5 && again == told, "{said}, {again}");
+    configure("some");
+    assert_eq!(desk.run("sessionmill run").exit, Exit::Usage);
+}

@@ -11,6 +11,7 @@ use std::time::Duration;
 pub struct Falkor {
     child: Child,
     port: u16,
+    password: Option<String>,
 }
 
 impl Falkor {
@@ -36,6 +37,15 @@ impl Falkor {
             "always",
         ];
         Falkor::start_so(port, true, &keeps)
+    }
+
+    /// One that asks for a password.
+    pub fn start_closed(port: u16, password: &str) -> Falkor {
+        Falkor::start_so(
+            port,
+            true,
+            &["--appendonly", "no", "--requirepass", password],
+        )
     }
 
     /// It is there no more: something killed it.
@@ -66,7 +76,13 @@ impl Falkor {
             command.arg("--loadmodule").arg(folder.join("falkordb.so"));
         }
         let child = command.spawn().expect("redis-server starts");
-        let server = Falkor { child, port };
+        let mut asks = keeps.iter().skip_while(|word| **word != "--requirepass");
+        let password = asks.nth(1).map(|&word| word.to_owned());
+        let server = Falkor {
+            child,
+            port,
+            password,
+        };
         for _ in 0..400 {
             if server.try_redis(&["PING"]).is_some() {
                 return server;
@@ -103,6 +119,12 @@ impl Falkor {
     fn try_redis(&self, words: &[&str]) -> Option<String> {
         let client = redis::Client::open(("127.0.0.1", self.port)).ok()?;
         let mut connection = client.get_connection().ok()?;
+        if let Some(password) = &self.password {
+            let auth = redis::cmd("AUTH")
+                .arg(password)
+                .query::<redis::Value>(&mut connection);
+            auth.ok()?;
+        }
         let mut command = redis::cmd(words[0]);
         for word in &words[1..] {
             command.arg(*word);

@@ -4,8 +4,11 @@
 use crate::config::env::Env;
 use crate::config::layers::Layers;
 use crate::config::values::{interval, seconds};
-use crate::config::wire::{NotificationMethod, Notifications, SinkKind, WireConfig, WireSink};
+use crate::config::wire::{
+    NotificationMethod, Notifications, SinkContent, SinkKind, WireConfig, WireSink,
+};
 use crate::model::consent::Endpoint;
+use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use std::collections::BTreeSet;
@@ -20,9 +23,20 @@ pub struct SinkSettings {
     pub to: SinkTo,
     /// Whose groups get what it is given (`graphiti.ingest_scopes`); `None`: episodes' own.
     pub scope: Option<MemoryScope>,
+    /// Which episodes of sessions it gets.
+    pub content: SinkContent,
 }
 
 impl SinkSettings {
+    /// Episodes of sessions that it doesn't get; `None`: it gets all.
+    pub fn without(&self) -> Option<EpisodeSource> {
+        match self.content {
+            SinkContent::All => None,
+            SinkContent::Chunks => Some(EpisodeSource::SessionSummary),
+            SinkContent::Summaries => Some(EpisodeSource::Session),
+        }
+    }
+
     /// As the settings call it.
     pub fn written(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
@@ -43,6 +57,7 @@ pub(super) fn with_scopes(
         name: format!("{}/{}", sink.name, scope.as_str()),
         to: sink.to.clone(),
         scope: Some(*scope),
+        content: sink.content,
     };
     let mut all = Vec::with_capacity(sinks.len());
     for sink in sinks {
@@ -187,6 +202,7 @@ pub(super) fn sinks(
             name,
             to,
             scope: None,
+            content: written.content,
         };
         all.extend(written.enabled.then_some(sink));
     }

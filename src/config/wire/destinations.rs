@@ -56,6 +56,9 @@ pub struct WireSink {
     /// For Graphiti's servers: US dollars for a million tokens that its language model writes. null: 1.6.
     #[serde(default)]
     pub usd_per_million_output: Option<f64>,
+    /// Which episodes of sessions it gets: what was said in them, the sessions' summaries, or both.
+    #[serde(default)]
+    pub content: SinkContent,
     /// false: it gets nothing.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -63,6 +66,19 @@ pub struct WireSink {
 
 fn yes() -> bool {
     true
+}
+
+/// Which episodes of sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SinkContent {
+    /// What was said, and summaries.
+    #[default]
+    All,
+    /// What was said.
+    Chunks,
+    /// Summaries.
+    Summaries,
 }
 
 /// Which program or format.

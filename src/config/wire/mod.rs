@@ -12,7 +12,7 @@ mod graph_memory;
 mod models;
 mod session_tracking;
 
-pub use destinations::{SinkKind, WireSink};
+pub use destinations::{SinkContent, SinkKind, WireSink};
 pub use file_tracking::{
     FileDefaults, FileProject, Mapping, UpdateStrategy, WirePattern, WireTracking,
 };

@@ -3,6 +3,7 @@
 //! Knows rows and their states; refuses to know sinks and when to try again.
 
 use crate::model::delivery::{Delivery, Receipt, State};
+use crate::model::episode::EpisodeSource;
 use crate::model::time::Time;
 use crate::store::columns::{hash, int};
 use crate::store::error::failed;
@@ -27,6 +28,8 @@ pub struct Due<'a> {
     pub only_logs: bool,
     /// What was stored before the sink was known too.
     pub history: bool,
+    /// Episodes of this source stay here; `None`: of none.
+    pub without: Option<EpisodeSource>,
 }
 
 /// How a sink stands.
@@ -134,6 +137,7 @@ impl Store {
                        AND (SELECT project_path FROM session WHERE n = e.session)
                            NOT IN (SELECT value FROM json_each(?5))
                        AND (NOT ?6 OR e.file <> 0)
+                       AND (?8 IS NULL OR e.source <> ?8)
                        AND e.n NOT IN (SELECT episode FROM condensing WHERE state = 'waiting')
                        AND (e.source <> 'session_summary' OR e.session NOT IN (
                            SELECT x.session FROM condensing c JOIN episode x ON x.n = c.episode
@@ -148,7 +152,8 @@ impl Store {
                         due.now.0,
                         kept_here,
                         due.only_logs,
-                        due.history
+                        due.history,
+                        due.without.map(EpisodeSource::as_str)
                     ],
                     |row| row.get(0),
                 )?

@@ -165,6 +165,7 @@ impl Delivery<'_> {
             kept_here: orders.kept_here,
             only_logs: orders.only_logs,
             history: false,
+            without: orders.without,
         };
         self.store.due(self.n, &due)
     }

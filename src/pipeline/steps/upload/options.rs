@@ -1,6 +1,7 @@
 //! What a delivery is told: its bounds, its clock and whose yes it needs.
 
 use crate::model::activity::ActivityTally;
+use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::extraction::Extraction;
 use crate::model::time::Time;
@@ -42,6 +43,8 @@ pub struct DeliveryOptions<'a> {
     pub kept_here: &'a [String],
     /// Chunks and summaries only: memories have groups of their own.
     pub only_logs: bool,
+    /// Episodes of this source stay here; `None`: of none.
+    pub without: Option<EpisodeSource>,
     /// The branch that sessions were on, and where memories' work trees were, may be told.
     pub includes_git: bool,
     /// A project's path as it may be told; `None`: not at all.
@@ -75,6 +78,7 @@ impl DeliveryOptions<'_> {
             insist: true,
             kept_here: &[],
             only_logs: false,
+            without: None,
             includes_git: false,
             shown_path: &|path| Some(path.to_owned()),
             profile: &|_| String::new(),
