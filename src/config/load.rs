@@ -10,6 +10,7 @@ use super::position::PathStep;
 use super::resolved::{Config, FileTracking, UsualLogs, file_tracking, resolve};
 use super::wire::{Mapping, WireTracking};
 use crate::model::error::Error;
+use crate::model::shell::word;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -137,6 +138,25 @@ impl Loaded {
         let own = self.for_project(root);
         let shown = own.is_ok_and(|(config, _)| config.include_project_path);
         !(self.here.include_project_path && shown)
+    }
+
+    /// What the settings say of a project's old place and not of its new one.
+    pub fn named_at_old_place(&self, from: &str, to: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        let excluded = &self.config.excluded;
+        if excluded.covers(from) && !excluded.covers(to) {
+            all.push(format!(
+                "excluded_paths leave out {from} and not {to}: sessionmill disable --project {}",
+                word(to)
+            ));
+        }
+        if self.tracking.project(from).is_some() && self.tracking.project(to).is_none() {
+            all.push(format!(
+                "files are tracked at {from}: sessionmill track add {}",
+                word(to)
+            ));
+        }
+        all
     }
 
     fn project_file(&self, root: &Path) -> Option<PathBuf> {
