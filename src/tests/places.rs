@@ -499,6 +499,8 @@ fn tools_take_names_too() {
     )
     .unwrap();
     assert_eq!(told(&by_name), APP);
+    let recent = ask(&desk, Path::new("app"), "recent", json!({})).unwrap();
+    assert_eq!(told(&recent), APP);
     let wrong = ask(
         &desk,
         &desk.path("other"),
