@@ -26,9 +26,9 @@ mod ledger;
 mod ledger_lines;
 mod mcp;
 mod memories;
-mod memory_status;
 mod out;
 mod plan;
+mod project;
 mod promote;
 mod recall;
 mod recap;
@@ -100,6 +100,7 @@ enum Command {
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
     Consent(consent::Args),
+    Project(project::Args),
     Promote(promote::Args),
     Memories(memories::Args),
     Forget(forget::Args),
@@ -134,6 +135,7 @@ impl Command {
             Command::Enable(args) => enable::enable(args, ctx),
             Command::Disable(args) => enable::disable(args, ctx),
             Command::Consent(args) => consent::run(args, ctx),
+            Command::Project(args) => project::run(args, ctx),
             Command::Promote(args) => promote::run(args, ctx),
             Command::Memories(args) => memories::run(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),

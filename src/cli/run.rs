@@ -8,6 +8,7 @@ use super::exit::Exit;
 use super::track;
 use crate::config::Loaded;
 use crate::host::interrupt;
+use crate::memory::moved_projects::MovedProject;
 use crate::memory::when::When;
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
@@ -174,6 +175,9 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for alarm in done.alarms(ctx.out.quiet) {
         ctx.out.warn(alarm.line(ctx.zone))?;
     }
+    for line in done.promoted.moved.iter().flat_map(MovedProject::lines) {
+        ctx.out.warn(line)?;
+    }
     if let Some(lines) = report.group_words(loaded.config.group_id.as_deref()) {
         for line in lines {
             ctx.out.warn(line)?;
@@ -245,6 +249,7 @@ fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
         .total()
         .into();
     body["sinks"] = serde_json::to_value(&done.uploaded)?;
+    body["projects_moved"] = serde_json::to_value(&promoted.moved)?;
     body["deleted_unread"] = serde_json::to_value(&done.sweeps)?;
     body["took_ms"] = ctx.elapsed_ms().into();
     let command = ctx.out.command.clone();

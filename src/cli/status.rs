@@ -5,7 +5,6 @@ use super::drift;
 use super::exit::Exit;
 use super::ledger;
 use super::ledger_lines::lines;
-use super::memory_status::MemoryStatus;
 use crate::agents::registry;
 use crate::config::{Config, gate};
 use crate::host::files;
@@ -13,6 +12,7 @@ use crate::model::human::{self, ago, bytes, count, plural, table};
 use crate::pipeline::alarms::{self, Alarm};
 use crate::pipeline::last_run::outside_line;
 use crate::pipeline::lock;
+use crate::pipeline::memory_status::MemoryStatus;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::{backlog, older, unread_sweeps};
 use crate::pipeline::sweep::Sweep;
@@ -60,7 +60,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         .as_ref()
         .map_or_else(|| Ok(StoreStatus::default()), Store::status)?;
     let older = older(&status, store.as_ref(), &cx)?;
-    let memory = MemoryStatus::new(&loaded, store.as_ref(), ctx)?;
+    let memory = MemoryStatus::new(&loaded, store.as_ref(), &ctx.env)?;
     let embedded = match (&store, &config.embeddings) {
         (Some(store), Some(model)) => Some(store.embedded(&model.model)?),
         _ => None,

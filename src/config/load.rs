@@ -10,6 +10,7 @@ use super::position::PathStep;
 use super::resolved::{Config, FileTracking, UsualLogs, file_tracking, resolve};
 use super::wire::{Mapping, WireTracking};
 use crate::model::error::Error;
+use crate::model::shell::word;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub struct Loaded {
     mappings: Vec<Mapping>,
 }
 
-/// Reads the user's files and the file of the working directory's project.
+/// Reads the user's files and those of the working directory's project.
 ///
 /// Precedence: defaults < `tracking-config` < `graphiti.config` < the project's file, which only
 /// narrows (D08, D20). No file at all is fine.
@@ -119,15 +120,16 @@ impl Loaded {
         &self.env
     }
 
-    /// The user's settings, narrowed by the file in a project's root, if there is one; with a
-    /// warning for each key that would have widened. Reads at most that one file.
+    /// The user's settings, narrowed by the files in a folder and around it up to its repository's root; with a
+    /// warning for each key that would have widened. Reads only these.
     ///
     /// # Errors
     /// As [`load`], of that file.
     pub fn for_project(&self, root: &Path) -> Result<(Config, Vec<String>), Error> {
-        match self.project_file(root) {
-            None => Ok((self.config.clone(), Vec::new())),
-            Some(file) => self.narrowed(&file).map(|(_, c, warnings)| (c, warnings)),
+        let files = self.project_files(root);
+        match files.is_empty() {
+            true => Ok((self.config.clone(), Vec::new())),
+            false => self.narrowed(&files).map(|(_, c, warnings)| (c, warnings)),
         }
     }
 
@@ -139,32 +141,57 @@ impl Loaded {
         !(self.here.include_project_path && shown)
     }
 
-    fn project_file(&self, root: &Path) -> Option<PathBuf> {
-        let own = |file: &PathBuf| file.parent() == Some(self.home.dir.as_path());
-        present(root, "graphiti.config").filter(|file| !own(file))
+    /// What the settings say of a project's old place and not of its new one.
+    pub fn named_at_old_place(&self, from: &str, to: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        let excluded = &self.config.excluded;
+        if excluded.covers(from) && !excluded.covers(to) {
+            all.push(format!(
+                "excluded_paths leave out {from} and not {to}: sessionmill disable --project {}",
+                word(to)
+            ));
+        }
+        if self.tracking.project(from).is_some() && self.tracking.project(to).is_none() {
+            all.push(format!(
+                "files are tracked at {from}: sessionmill track add {}",
+                word(to)
+            ));
+        }
+        all
     }
 
-    fn narrowed(&self, file: &Path) -> Result<(Layers, Config, Vec<String>), Error> {
+    /// The files of the project that a folder is in: its repository's root first, the folder itself last.
+    fn project_files(&self, folder: &Path) -> Vec<PathBuf> {
+        let own = |file: &PathBuf| file.parent() == Some(self.home.dir.as_path());
+        let folders = project_folders(folder).into_iter().rev();
+        let files = folders.filter_map(|dir| present(&dir, "graphiti.config"));
+        files.filter(|file| !own(file)).collect()
+    }
+
+    /// Each file narrows what those before it leave.
+    fn narrowed(&self, files: &[PathBuf]) -> Result<(Layers, Config, Vec<String>), Error> {
         let mut layers = self.layers.clone();
         let mut warnings = Vec::new();
-        if let Some(document) = Document::load(file)? {
-            let (document, _) = settings_in(document)?;
-            warnings = narrow(&mut layers, document, &self.env)?;
+        for file in files {
+            if let Some(document) = Document::load(file)? {
+                let (document, _) = settings_in(document)?;
+                warnings.extend(narrow(&mut layers, document, &self.env)?);
+            }
         }
         let config = resolve(&layers, &self.mappings, &self.env, self.usual)?;
         Ok((layers, config, warnings))
     }
 
     fn narrow_here(&mut self) -> Result<(), Error> {
-        let folders = project_folders(&self.env.cwd);
-        let Some(file) = folders.iter().find_map(|dir| self.project_file(dir)) else {
+        let files = self.project_files(&self.env.cwd);
+        if files.is_empty() {
             return Ok(());
-        };
-        let (layers, here, warnings) = self.narrowed(&file)?;
+        }
+        let (layers, here, warnings) = self.narrowed(&files)?;
         self.settings = layers.settings();
         self.here = here;
         self.warnings.extend(warnings);
-        self.files.push(file);
+        self.files.extend(files);
         Ok(())
     }
 

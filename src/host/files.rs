@@ -21,79 +21,155 @@ pub struct FoundFile {
     pub problems: Vec<(PathBuf, String)>,
     /// Roots that don't exist.
     pub missing: Vec<PathBuf>,
-    /// Symbolic links below the roots, to directories or named like logs: not followed.
+    /// Symbolic links below the roots that were not followed: named like logs, inside of a folder that a
+    /// link leads to, or to a folder around a root.
     pub links: u64,
 }
 
-/// Directories below a source are not followed deeper than this; links are not followed at all, so
-/// only a hostile tree gets here.
+/// Directories below a source are not followed deeper than this; only a hostile tree gets here.
 const DEPTH_MAX: usize = 32;
+/// Directories below one that a link leads to. More: a link to somebody's home has it all listed; fewer: logs
+/// of sub-agents in a project's folder are not found.
+const DEPTH_FOLLOWED_MAX: usize = 5;
 
 /// Whether an agent's logs have such a name, which is without `.jsonl` and `.zst`.
 pub type IsLog = dyn Fn(Agent, &[u8]) -> bool + Sync;
 
-/// Lists the logs of all roots. Costs one `stat` per file.
+/// Lists the logs of all roots. Costs one `stat` per file. A link to a folder is followed, once, where the
+/// folder isn't below a root anyway; links inside of it are not.
 pub fn walk(roots: &[Root], is_log: &IsLog) -> FoundFile {
-    let mut found = FoundFile::default();
-    let mut logs: Vec<(DirEntry, Agent)> = Vec::new();
+    let mut listing = Listing::default();
+    let mut bases = Vec::new();
     for root in roots {
         if root.path.symlink_metadata().is_err() {
-            found.missing.push(root.path.clone());
+            listing.found.missing.push(root.path.clone());
             continue;
         }
-        let (include, exclude) = (globs(&root.include), globs(&root.exclude));
         // two roots may lead to one folder by different links: its logs are found once
-        let base = root
-            .path
-            .canonicalize()
-            .unwrap_or_else(|_| root.path.clone());
-        for entry in WalkDir::new(&base).max_depth(DEPTH_MAX) {
+        let base = root.path.canonicalize();
+        bases.push((root, base.unwrap_or_else(|_| root.path.clone())));
+    }
+    let mut linked = Vec::new();
+    for (root, base) in &bases {
+        let filter = RootFilter::of(root, is_log);
+        for link in listing.list(base, Path::new(""), &filter, DEPTH_MAX) {
+            linked.push((*root, base, link));
+        }
+    }
+    let mut followed: Vec<PathBuf> = Vec::new();
+    for (root, base, link) in linked {
+        let Ok(real) = link.canonicalize() else {
+            listing.found.links += 1;
+            continue;
+        };
+        let is_walked = |(_, base): &(&Root, PathBuf)| real.starts_with(base);
+        if bases.iter().any(is_walked) || followed.contains(&real) {
+            continue;
+        }
+        // what is around a root is no folder of logs
+        if bases.iter().any(|(_, base)| base.starts_with(&real)) {
+            listing.found.links += 1;
+            continue;
+        }
+        let below = link.strip_prefix(base).unwrap_or(&link).to_owned();
+        let filter = RootFilter::of(root, is_log);
+        let inside = listing.list(&real, &below, &filter, DEPTH_FOLLOWED_MAX);
+        listing.found.links += inside.len() as u64;
+        followed.push(real);
+    }
+    listing.described()
+}
+
+/// Which entries of a root are its logs.
+struct RootFilter<'r> {
+    agent: Agent,
+    include: GlobSet,
+    exclude: GlobSet,
+    is_log: &'r IsLog,
+}
+
+impl<'r> RootFilter<'r> {
+    fn of(root: &Root, is_log: &'r IsLog) -> RootFilter<'r> {
+        RootFilter {
+            agent: root.agent,
+            include: globs(&root.include),
+            exclude: globs(&root.exclude),
+            is_log,
+        }
+    }
+
+    fn wants(&self, below: &Path) -> bool {
+        !self.exclude.is_match(below) && (self.include.is_empty() || self.include.is_match(below))
+    }
+
+    /// A link to a folder is wanted as long as something in it may be.
+    fn wants_folder(&self, below: &Path) -> bool {
+        !self.exclude.is_match(below)
+    }
+}
+
+/// What was listed so far.
+#[derive(Default)]
+struct Listing {
+    found: FoundFile,
+    logs: Vec<(DirEntry, Agent)>,
+}
+
+impl Listing {
+    /// Lists a folder that is called `name` below its root. Gives links to folders; links that are named like
+    /// logs are counted.
+    fn list(
+        &mut self,
+        base: &Path,
+        name: &Path,
+        filter: &RootFilter<'_>,
+        depth: usize,
+    ) -> Vec<PathBuf> {
+        let mut links = Vec::new();
+        for entry in WalkDir::new(base).max_depth(depth) {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(e) => {
-                    let path = e.path().unwrap_or(&base).to_path_buf();
+                    let path = e.path().unwrap_or(base).to_path_buf();
                     let reason = e
                         .io_error()
                         .map_or_else(|| "can't be listed".into(), ToString::to_string);
-                    found.problems.push((path, reason));
+                    self.found.problems.push((path, reason));
                     continue;
                 }
             };
-            let (kind, named) = (
-                entry.file_type(),
-                looks_like_a_log(entry.path(), root.agent, is_log),
-            );
-            let link = kind.is_symlink() && (named || entry.path().is_dir());
-            if !(link || named && kind.is_file()) {
-                continue;
+            let kind = entry.file_type();
+            let named = looks_like_a_log(entry.path(), filter.agent, filter.is_log);
+            let below = || name.join(entry.path().strip_prefix(base).unwrap_or(entry.path()));
+            let is_folder = kind.is_symlink() && entry.path().is_dir();
+            if is_folder && filter.wants_folder(&below()) {
+                links.push(entry.into_path());
+            } else if named && !is_folder && filter.wants(&below()) {
+                match kind.is_symlink() {
+                    // counted only here: a link to what isn't wanted is nobody's concern
+                    true => self.found.links += 1,
+                    false if kind.is_file() => self.logs.push((entry, filter.agent)),
+                    false => {}
+                }
             }
-            let wanted = || {
-                let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
-                !exclude.is_match(below) && (include.is_empty() || include.is_match(below))
-            };
-            let all = exclude.is_empty() && include.is_empty();
-            if !all && !wanted() {
-                continue;
-            }
-            // counted only here: a link to what isn't wanted is nobody's concern
-            if link {
-                found.links += 1;
-                continue;
-            }
-            logs.push((entry, root.agent));
         }
+        links
     }
-    let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
-    for ((entry, agent), meta) in logs.iter().zip(stats(&logs)) {
-        match meta {
-            Ok(meta) => keep(&mut files, describe(entry.path(), *agent, &meta)),
-            Err(e) => found
-                .problems
-                .push((entry.path().to_path_buf(), e.to_string())),
+
+    fn described(mut self) -> FoundFile {
+        let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
+        for ((entry, agent), meta) in self.logs.iter().zip(stats(&self.logs)) {
+            match meta {
+                Ok(meta) => keep(&mut files, describe(entry.path(), *agent, &meta)),
+                Err(e) => {
+                    let path = entry.path().to_path_buf();
+                    self.found.problems.push((path, e.to_string()));
+                }
+            }
         }
+        self.found.files = files.into_values().collect();
+        self.found
     }
-    found.files = files.into_values().collect();
-    found
 }
 
 /// Fewer are not worth a thread.
@@ -265,9 +341,55 @@ mod tests {
         };
         assert_eq!(
             walk(&[root], &registry::is_log).links,
-            2,
+            1,
             "counted where a log may be behind it"
         );
+    }
+
+    #[test]
+    fn folders_behind_links_are_read_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for name in [
+            "logs/p/a.jsonl",
+            "far/q/b.jsonl",
+            "far/q/b/subagents/agent-1.jsonl",
+            "far/r/c.jsonl",
+        ] {
+            touch(&base, name);
+        }
+        let link = |to: &str, at: &str| {
+            std::os::unix::fs::symlink(base.join(to), base.join(at)).unwrap();
+        };
+        link("far/q", "logs/q");
+        link("far/q", "logs/again");
+        link("logs/p", "logs/same");
+        link("far/r", "far/q/deeper");
+        link("", "logs/around");
+        link("nowhere", "logs/gone");
+        let root = |exclude: &[&str]| Root {
+            path: base.join("logs"),
+            agent: Agent::new("claude"),
+            include: vec![],
+            exclude: exclude.iter().map(ToString::to_string).collect(),
+            named: false,
+        };
+        let found = walk(&[root(&[])], &registry::is_log);
+        let keys = |found: &FoundFile| -> Vec<String> {
+            let below = |file: &SourceFile| file.path.strip_prefix(&base).unwrap().to_owned();
+            let all = found.files.iter().map(below);
+            all.map(|path| path.to_string_lossy().into_owned())
+                .collect()
+        };
+        let wants = [
+            "far/q/b.jsonl",
+            "far/q/b/subagents/agent-1.jsonl",
+            "logs/p/a.jsonl",
+        ];
+        assert_eq!(keys(&found), wants);
+        assert_eq!(found.links, 2, "one around the root, one inside of a link");
+        let some = walk(&[root(&["q", "again/**"])], &registry::is_log);
+        assert_eq!(keys(&some), ["logs/p/a.jsonl"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::server_context::ServerContext;
 use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
-use crate::memory::places::{Places, root_of};
+use crate::memory::places::Places;
 use crate::memory::provenance::{of_project, shown_path};
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::reach::{ReachRequest, reach};
@@ -66,7 +66,7 @@ impl<'w> Here<'w> {
             None => context.is_beside.then(|| env.cwd.clone()),
         };
         let project = match named.and(at.as_deref()) {
-            Some(dir) => Some(root_of(None, dir)),
+            Some(dir) => Some(places.root(dir, dir)),
             None => at.as_deref().and_then(|dir| places.present(dir)),
         };
         // A project's own file counts where its project is the present one, and nowhere else.

@@ -25,7 +25,7 @@ pub struct Recall {
     question: String,
     /// The asking session's id
     session: Option<String>,
-    /// Absolute path of the project, where it isn't the client's root
+    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
 }
@@ -41,7 +41,7 @@ pub struct Promote {
     title: Option<String>,
     /// workspace or global [workspace]
     scope: Option<String>,
-    /// Absolute path of the project, where it isn't the client's root
+    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
 }
@@ -53,7 +53,7 @@ pub struct AddMemory {
     /// One line
     name: String,
     episode_body: String,
-    /// Absolute path of the project, where it isn't the client's root
+    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
 }

@@ -30,7 +30,7 @@ pub struct Nodes {
     query: String,
     /// At most so many [10]
     max_nodes: Option<usize>,
-    /// Only these: 6+ hex digits of a namespace, or a project's path
+    /// Only these: 6+ hex digits of a namespace, or a project's path or name
     #[serde(default)]
     project_namespaces: Vec<String>,
     /// Only these groups
@@ -67,7 +67,7 @@ pub struct Sessions {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recent {
-    /// Absolute path of the project, where it isn't the client's root
+    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
     /// Not these kinds [git_bulk_update]

@@ -34,15 +34,6 @@ fn key_on_disk(root: &str) -> String {
     key.unwrap_or_else(|| root.to_owned())
 }
 
-/// Notes what names the groups of all projects that the store has and no run has met. Reads one small
-/// file for each of them.
-pub fn meet_projects(store: &mut Store) -> Result<(), Error> {
-    for (namespace, root) in store.projects_without_workspace()? {
-        workspace_key(store, &namespace, &root)?;
-    }
-    Ok(())
-}
-
 /// The group of a scope; `session` where it is known, and what names the project's group.
 ///
 /// # Errors

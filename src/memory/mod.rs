@@ -7,6 +7,7 @@ pub mod classifiers;
 pub mod decisions;
 pub mod graph_facts;
 pub mod memory_groups;
+pub mod moved_projects;
 pub mod places;
 pub mod promote;
 pub mod provenance;

@@ -55,6 +55,8 @@ pub fn glob_from_root(glob: &str, folder: &Path, root: &str) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     stored: Vec<StoredPlace>,
+    /// Roots that projects had, and those that they have.
+    moves: Vec<(String, String)>,
 }
 
 /// A project as its sessions name it.
@@ -72,21 +74,54 @@ impl Places {
     /// # Errors
     /// When the store can't be read.
     pub fn of(store: &Store) -> Result<Places, Error> {
+        let mut places = Places {
+            stored: Vec::new(),
+            moves: store.moves()?,
+        };
         let stored = store.projects("")?.into_iter();
         let stored = stored.map(|(namespace, path)| StoredPlace {
-            root: root_of(Some(Path::new(&path)), Path::new("/")),
+            root: places.root(Path::new(&path), Path::new("/")),
             namespace,
             path,
         });
-        Ok(Places {
-            stored: stored.collect(),
+        places.stored = stored.collect();
+        Ok(places)
+    }
+
+    /// The root of the project that a path means, from `cwd`: where it is now, if somebody said that it moved.
+    pub fn root(&self, path: &Path, cwd: &Path) -> String {
+        let spelled = project_root(&git::tidy(&cwd.join(path)).to_string_lossy());
+        let here = |path: &str| {
+            let moved = self.moves.iter().find_map(|(from, to)| {
+                // a project may have moved into a folder of its own
+                let is_there = Path::new(path).starts_with(to);
+                let below = Path::new(path).strip_prefix(from).ok()?;
+                (!is_there).then(|| Path::new(to).join(below))
+            });
+            moved.map(|moved| root_of(Some(&moved), cwd))
+        };
+        here(&spelled).unwrap_or_else(|| {
+            let root = root_of(Some(path), cwd);
+            here(&root).unwrap_or(root)
         })
+    }
+
+    /// The path that a stored project is to be moved from: as its sessions name it, or as somebody calls it.
+    ///
+    /// # Errors
+    /// As [`Places::meant`].
+    pub fn stored_root(&self, typed: &str, cwd: &Path) -> Result<String, Error> {
+        let spelled = project_root(&git::tidy(&cwd.join(typed)).to_string_lossy());
+        match self.stored.iter().any(|one| one.path == spelled) {
+            true => Ok(spelled),
+            false => self.meant(typed, cwd),
+        }
     }
 
     /// The project that somebody in `cwd` is in: its repository's, or the folder's where sessions were
     /// in it. `None`: nobody knows.
     pub fn present(&self, cwd: &Path) -> Option<String> {
-        let root = root_of(None, cwd);
+        let root = self.root(cwd, cwd);
         let is_stored = || self.stored.iter().any(|one| one.root == root);
         (git::repository(cwd).is_some() || is_stored()).then_some(root)
     }
@@ -125,7 +160,7 @@ impl Places {
         let mut all = self.widened(hex.into_iter().filter_map(|hex| prefix(hex)).collect());
         let cwd = Path::new("/");
         let paths = paths.into_iter().filter(|path| is_path(path));
-        all.extend(paths.flat_map(|path| self.namespaces(&root_of(Some(Path::new(path)), cwd))));
+        all.extend(paths.flat_map(|path| self.namespaces(&self.root(Path::new(path), cwd))));
         all
     }
 
@@ -153,7 +188,7 @@ impl Places {
     /// # Errors
     /// Several are called so; or nothing is stored of what is meant, with the most similar name.
     pub fn meant(&self, typed: &str, cwd: &Path) -> Result<String, Error> {
-        let root = root_of(Some(Path::new(typed)), cwd);
+        let root = self.root(Path::new(typed), cwd);
         let is_there = cwd.join(typed).exists();
         if (is_path(typed) || is_there) && self.has(&root) {
             return Ok(root);
@@ -181,7 +216,7 @@ impl Places {
         let is_there = cwd.join(typed).exists();
         let name = typed.to_string_lossy();
         match is_there || is_path(&name) {
-            true => Ok(root_of(Some(typed), cwd)),
+            true => Ok(self.root(typed, cwd)),
             false => self.meant(&name, cwd),
         }
     }
@@ -288,7 +323,26 @@ mod tests {
         });
         Places {
             stored: stored.collect(),
+            moves: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_moved_is_where_it_is_now() {
+        let mut all = places(&["/nn/new/app"]);
+        all.moves = vec![("/nn/old/app".into(), "/nn/new/app".into())];
+        for old in ["/nn/old/app", "/nn/old/app/src", "/nn/new/app"] {
+            let wants = old.replace("old", "new");
+            assert_eq!(all.root(Path::new(old), Path::new("/")), wants);
+        }
+        assert_eq!(
+            all.root(Path::new("/nn/old/apple"), Path::new("/")),
+            "/nn/old/apple"
+        );
+        assert_eq!(
+            all.meant("/nn/old/app", Path::new("/")).as_deref(),
+            Ok("/nn/new/app")
+        );
     }
 
     #[test]

@@ -52,11 +52,11 @@ pub struct FactsRequest {
 /// # Errors
 /// When the store can't be read.
 pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
-    let mut facts = promoted(store, request)?;
     let whose = request
         .workspace
         .scope(&Places::of(store)?, request.trusted.as_deref());
     let whose = trusted(whose, store, &request.trusts)?;
+    let mut facts = promoted(store, request, &whose)?;
     if request.scopes.contains(&MemoryScope::Session) {
         facts.extend(own(store, request, &whose)?);
     }
@@ -100,7 +100,7 @@ fn given_up(
     told: &BTreeSet<String>,
 ) -> Result<Vec<RecalledFact>, Error> {
     let is_asked = request.scopes.contains(&MemoryScope::Workspace);
-    if !is_asked || !store.has_operations(&request.workspace.namespace())? {
+    if !is_asked || !has_operations(store, scope)? {
         return Ok(Vec::new());
     }
     let query = Query {
@@ -143,6 +143,16 @@ fn given_up(
     decisions.truncate(DECISIONS_MAX);
     facts.extend(decisions);
     Ok(facts)
+}
+
+/// Something was done to a repository of these.
+fn has_operations(store: &Store, whose: &Scope) -> Result<bool, Error> {
+    for namespace in whose.namespaces().unwrap_or_default() {
+        if store.has_operations(&namespace)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Summaries of rollbacks of which somebody said why; those go into `rows`. Commits that they name
@@ -253,7 +263,7 @@ fn note_decisions(
     scope: &Scope,
     facts: &mut [RecalledFact],
 ) -> Result<(), Error> {
-    if !store.has_operations(&request.workspace.namespace())? {
+    if !has_operations(store, scope)? {
         return Ok(());
     }
     let audience = Audience {
@@ -288,8 +298,12 @@ const NOT_SAID: [EpisodeSource; 6] = [
 const MEMORIES_MAX: u32 = 200;
 
 /// What was promoted for the user, for the project, or in the session that asks.
-fn promoted(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
-    let kept = groups(store, request)?;
+fn promoted(
+    store: &Store,
+    request: &FactsRequest,
+    whose: &Scope,
+) -> Result<Vec<RecalledFact>, Error> {
+    let kept = groups(store, request, whose)?;
     if kept.is_empty() {
         return Ok(Vec::new());
     }
@@ -318,7 +332,11 @@ fn promoted(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, 
 }
 
 /// The memories that may answer: those in a group of the scopes that are asked.
-fn groups(store: &Store, request: &FactsRequest) -> Result<BTreeMap<Uuid, MemoryScope>, Error> {
+fn groups(
+    store: &Store,
+    request: &FactsRequest,
+    whose: &Scope,
+) -> Result<BTreeMap<Uuid, MemoryScope>, Error> {
     let rows = store.memories(&[MemoryState::Kept])?;
     if rows.is_empty() {
         return Ok(BTreeMap::new());
@@ -328,7 +346,15 @@ fn groups(store: &Store, request: &FactsRequest) -> Result<BTreeMap<Uuid, Memory
         &request.workspace.namespace(),
         &request.workspace.root,
     )?;
-    let workspace = MemoryScope::Workspace.group(&key);
+    let mut keys = vec![key];
+    // those of a project that moved have the group that it had
+    for namespace in whose.namespaces().unwrap_or_default() {
+        keys.extend(store.workspace(&namespace)?);
+    }
+    let of_project: BTreeSet<String> = {
+        let groups = keys.iter().map(|key| MemoryScope::Workspace.group(key));
+        groups.collect()
+    };
     let may = rows.into_iter().filter_map(|row| {
         let scope = MemoryScope::parse(&row.scope)?;
         let kept = row.kept;
@@ -336,7 +362,9 @@ fn groups(store: &Store, request: &FactsRequest) -> Result<BTreeMap<Uuid, Memory
         let group = Some(kept?.group);
         let is_ours = match scope {
             MemoryScope::Session => row.session.is_some() && row.session == request.session,
-            MemoryScope::Workspace => group.as_ref() == Some(&workspace),
+            MemoryScope::Workspace => group
+                .as_ref()
+                .is_some_and(|group| of_project.contains(group)),
             MemoryScope::Global => request.user.is_some() && group == request.user,
         };
         (is_ours && request.scopes.contains(&scope)).then_some((row.id, scope))

@@ -37,11 +37,13 @@ pub fn recent_facts(
     now: Time,
     limit: usize,
 ) -> Result<Vec<RecalledFact>, Error> {
-    let namespace = audience.workspace.namespace();
-    if !audience.workspace.is_repository || !audience.scope.allows(&namespace) {
+    if !audience.workspace.is_repository {
         return Ok(Vec::new());
     }
-    let rows = recent_operations(store, &namespace, now)?;
+    let mut rows = Vec::new();
+    for namespace in audience.scope.namespaces().unwrap_or_default() {
+        rows.extend(recent_operations(store, &namespace, now)?);
+    }
     let mut facts = Vec::new();
     for undoing in undoings(&rows, audience.workspace.branch.as_deref(), now) {
         if facts.len() == limit {

@@ -85,7 +85,8 @@ impl Workspace {
             let trusted = trusted.as_ref();
             trusted.is_none_or(|all| all.iter().any(|one| space.starts_with(one)))
         };
-        let own = places.namespaces(&self.root).into_iter();
+        let root = places.root(Path::new(&self.root), Path::new("/"));
+        let own = places.namespaces(&root).into_iter();
         Scope::Only(own.filter(is_trusted).collect())
     }
 

@@ -21,6 +21,7 @@ pub mod keys;
 pub mod last_run;
 pub mod lock;
 pub mod meaning;
+pub mod memory_status;
 pub mod notify;
 pub mod options;
 pub mod parsed_log;

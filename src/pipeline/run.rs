@@ -62,6 +62,9 @@ pub fn run(
     if has(Step::Enrich) {
         done.enriched = enrich::run(&mut run).map_err(|error| run.note_failure(error))?;
     }
+    if has(Step::Upload) {
+        upload::keep_here(&mut run)?;
+    }
     if has(Step::Upload) && upload::is_wanted(&run) {
         if let Some(_lock) = run.begin_delivery()? {
             done.uploaded = upload::run(&mut run)?;

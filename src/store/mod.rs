@@ -38,7 +38,7 @@ pub use memory::llm_summaries::{LlmSummary, PendingSummary};
 pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Waiting};
 pub use memory::spent::Spent;
 pub use memory::summaries::{Resting, SummaryUpdate, Unsummarised};
-pub use memory::workspaces::SessionKey;
+pub use memory::workspaces::{KnownWorkspace, SessionKey};
 pub use outbox::consent::Switch;
 pub use outbox::deliveries::{DeadLetter, DeliveryStatus, Due};
 pub use outbox::sink::SinkRow;

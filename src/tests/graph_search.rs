@@ -232,3 +232,46 @@ fn a_server_that_hangs_is_not_waited_for() {
     assert!(matches!(fault, DeliveryError::Unavailable(..)), "{fault:?}");
     assert_eq!(server.asked().len(), 1, "and not asked again");
 }
+
+#[test]
+fn what_only_a_forgotten_session_tells_is_not_shown_before_the_graph_knows_of_it() {
+    let desk = stored();
+    let hit = |project: &str| {
+        let ran = desk.run(&format!("sessionmill search --project {project} --json"));
+        ran.json()["hits"][0].clone()
+    };
+    let (gone, kept) = (hit(SHOP), hit("/home/ada/notes"));
+    let ids = [&gone, &kept].map(|hit| hit["episode"].as_str().expect("an id").to_owned());
+    let told = says(&[
+        fact("of the forgotten", &[&ids[0]]),
+        fact("of both", &[&ids[0], &ids[1]]),
+        fact("of nobody", &[]),
+    ]);
+    let server = Server::answering(move |asked: &Asked| match asked.line.as_str() {
+        "POST /search" => told.clone(),
+        _ => Reply::Says(200, "", "[]".into()),
+    });
+    let sinks = json!({
+        "brain": {"kind": "graphiti", "url": server.endpoint},
+        "export": {"kind": "jsonl", "path": "~/out"},
+    });
+    configure(
+        &desk,
+        json!({"session_tracking": {"enabled": true}, "sinks": sinks}),
+    );
+    agree(&desk, &server);
+    let sent = desk.run("sessionmill deliver run export --history");
+    assert_eq!(sent.exit, Exit::Done, "{}", sent.shown());
+    let shown = || {
+        let facts = search(&desk, "--json").json()["facts"].clone();
+        let words = facts.as_array().expect("facts").iter();
+        words
+            .map(|f| f["fact"].as_str().expect("words").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shown().len(), 3);
+    let session = gone["session"].as_str().expect("a session");
+    let forgot = desk.run(&format!("sessionmill forget {session}"));
+    assert_eq!(forgot.exit, Exit::Done, "{}", forgot.shown());
+    assert_eq!(shown(), ["of both", "of nobody"]);
+}

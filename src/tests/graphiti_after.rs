@@ -278,6 +278,8 @@ fn no_program_becomes_an_entity_and_a_smoke_test_leaves_nothing() {
             return;
         };
         scene.calm_down();
+        // as models do that are told to
+        scene.llm.command(&json!({"speaks": true}));
         let ran = scene.run("backfill");
         assert_eq!(ran["delivered"], 4, "{ran}");
         let ours = "MATCH (e:Entity) WHERE toLower(e.name) CONTAINS 'sessionmill' RETURN count(e)";

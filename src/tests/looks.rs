@@ -66,7 +66,8 @@ const MANUAL_HEAD: &str =
     "<!-- Written by the test the_manual_is_the_help; edit the help in src/cli instead. -->\n\n";
 
 /// Fields of `run` that `plan` has not.
-const ONLY_RUNS_HAVE: [&str; 15] = [
+const ONLY_RUNS_HAVE: [&str; 16] = [
+    "projects_moved",
     "run",
     "memories_kept",
     "directives_refused",

@@ -57,6 +57,7 @@ mod pages;
 mod paths;
 mod personal;
 mod places;
+mod places_moved;
 mod places_settings;
 mod project;
 mod promotion;

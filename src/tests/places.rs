@@ -19,19 +19,22 @@ use std::path::Path;
 use std::process::Command;
 
 /// Folders that sessions worked in, and the word that each session alone has.
-const SESSIONS: [(&str, &str); 6] = [
+const SESSIONS: [(&str, &str); 8] = [
     ("app", "rootword"),
     ("app/src", "subword"),
     ("tree", "treeword"),
     ("link", "linkword"),
     ("notes", "plainword"),
     ("other", "otherword"),
+    // one repository, which moved
+    ("old", "oldword"),
+    ("new", "newword"),
 ];
 
 const APP: [&str; 4] = ["linkword", "rootword", "subword", "treeword"];
 
 /// Every way to a project, and what is its.
-const PLACES: [(&str, &[&str]); 9] = [
+const PLACES: [(&str, &[&str]); 12] = [
     ("app", &APP),
     ("app/src", &APP),
     ("app/src/deep", &APP),
@@ -41,16 +44,21 @@ const PLACES: [(&str, &[&str]); 9] = [
     ("source", &APP),
     ("notes", &["plainword"]),
     ("papers", &["plainword"]),
+    ("new", &MOVED),
+    ("new/src", &MOVED),
+    ("old", &MOVED),
 ];
 
-/// A repository with a subfolder, a worktree and symlinks to it; a folder without one; another repository.
-/// A session in each.
-fn places() -> Desk {
+pub(super) const MOVED: [&str; 2] = ["newword", "oldword"];
+
+/// A repository with a subfolder, a worktree and symlinks to it; a folder without one; another repository; one
+/// that moved. A session in each.
+pub(super) fn places() -> Desk {
     let desk = desk();
-    for folder in ["app/src/deep", "notes", "other", "githome"] {
+    for folder in ["app/src/deep", "notes", "other", "old/src", "githome"] {
         fs::create_dir_all(desk.path(folder)).unwrap();
     }
-    for repository in ["app", "other"] {
+    for repository in ["app", "other", "old"] {
         git(&desk, repository, &["init", "-q", "-b", "main"]);
         git(
             &desk,
@@ -67,13 +75,21 @@ fn places() -> Desk {
     symlink(desk.path("app"), desk.path("link")).unwrap();
     symlink(desk.path("app/src"), desk.path("source")).unwrap();
     symlink(desk.path("notes"), desk.path("papers")).unwrap();
-    for (nth, (folder, word)) in (0..).zip(SESSIONS) {
+    let (last, before) = SESSIONS.split_last().unwrap();
+    for (nth, (folder, word)) in (0..).zip(before) {
         session(&desk, folder, word, nth);
     }
     done(desk.run("sessionmill run --all"));
-    for (folder, word) in SESSIONS {
+    for (folder, word) in before {
         remember(&desk, folder, word);
     }
+    fs::rename(desk.path("old"), desk.path("new")).unwrap();
+    session(&desk, last.0, last.1, 7);
+    let ran = done(desk.run("sessionmill run --all"));
+    let hint = "sessionmill project move ~/old ~/new joins it to its past";
+    assert!(ran.stderr.contains(hint), "{}", ran.shown());
+    done(desk.run("sessionmill project move old new"));
+    remember(&desk, last.0, last.1);
     desk
 }
 
@@ -99,7 +115,7 @@ fn remember(desk: &Desk, folder: &str, word: &str) {
     ));
 }
 
-pub(super) fn git(desk: &Desk, folder: &str, words: &[&str]) {
+fn git(desk: &Desk, folder: &str, words: &[&str]) {
     let out = Command::new("git")
         .args(words)
         .current_dir(desk.path(folder))
@@ -115,7 +131,7 @@ pub(super) fn git(desk: &Desk, folder: &str, words: &[&str]) {
 }
 
 /// Which sessions a text tells of.
-fn told(text: &str) -> Vec<&'static str> {
+pub(super) fn told(text: &str) -> Vec<&'static str> {
     let words = SESSIONS.map(|(_, word)| word).into_iter();
     let told: BTreeSet<&str> = words.filter(|word| text.contains(word)).collect();
     told.into_iter().collect()
@@ -143,6 +159,15 @@ const READING: [(&str, Tells); 9] = [
     ("insights --json", Count("/sessions")),
     ("forget --dry-run --json", Count("/sessions")),
 ];
+
+/// Where the project of these sessions is.
+fn root(wants: &[&str]) -> &'static str {
+    match wants.len() {
+        1 => "notes",
+        2 => "new",
+        _ => "app",
+    }
+}
 
 fn check(ran: &Ran, tells: &Tells, wants: &[&str], what: &str) {
     assert_eq!(ran.exit, Exit::Done, "{what}: {}", ran.shown());
@@ -307,7 +332,7 @@ fn isolation_and_trust_know_every_name_of_a_place() {
 fn what_changes_a_project_changes_it_under_every_name() {
     let mut desk = places();
     for (place, wants) in PLACES {
-        let root = if wants.len() == 1 { "~/notes" } else { "~/app" };
+        let root = format!("~/{}", root(wants));
         let path = desk.path(place);
         for (cwd, typed) in [
             (None, path.display().to_string()),
@@ -320,6 +345,10 @@ fn what_changes_a_project_changes_it_under_every_name() {
             };
             for line in ["disable --json --project", "enable --json --project"] {
                 assert_eq!(project(&format!("{line} {typed}")), root, "{line} {place}");
+            }
+            // files are where they are
+            if !path.exists() {
+                continue;
             }
             let add = format!("track add --json {typed} --include '*.md'");
             assert_eq!(project(&add), root, "{place}");
@@ -338,11 +367,17 @@ fn what_changes_a_project_changes_it_under_every_name() {
     let source = desk.path("link/src").display().to_string();
     done(desk.run(&format!("sessionmill forget --yes --project {source}")));
     let left = done(desk.run("sessionmill sessions --json"));
-    assert_eq!(told(&left.stdout), ["otherword", "plainword"]);
+    assert_eq!(
+        told(&left.stdout),
+        ["newword", "oldword", "otherword", "plainword"]
+    );
     // nor does a later look at the same logs bring it back
     done(desk.run("sessionmill run --all --rebuild"));
     let left = done(desk.run("sessionmill sessions --json"));
-    assert_eq!(told(&left.stdout), ["otherword", "plainword"]);
+    assert_eq!(
+        told(&left.stdout),
+        ["newword", "oldword", "otherword", "plainword"]
+    );
 }
 
 fn ask(desk: &Desk, dir: &Path, tool: &str, arguments: Value) -> Result<String, Error> {
@@ -420,11 +455,14 @@ fn every_tool_means_the_same_sessions_by_every_name_of_a_place() {
             }
         }
         let status = ask(&desk, &path, "session_tracking_status", json!({})).unwrap();
-        let root = desk.path(if wants.len() == 1 { "notes" } else { "app" });
+        let root = desk.path(root(wants));
         assert!(
             status.contains(&format!("current project: {}\n", root.display())),
             "{status}"
         );
+        if !path.exists() {
+            continue;
+        }
         let patterns = json!([{"include": "*.md"}]);
         ask(
             &desk,
@@ -447,7 +485,7 @@ fn every_tool_means_the_same_sessions_by_every_name_of_a_place() {
     }
     let config = fs::read_to_string(desk.path(".graphiti/tracking-config.json")).unwrap();
     let config: Value = serde_json::from_str(&config).unwrap();
-    assert_eq!(config["projects"].as_object().unwrap().len(), 2, "{config}");
+    assert_eq!(config["projects"].as_object().unwrap().len(), 3, "{config}");
 }
 
 #[test]
@@ -461,6 +499,8 @@ fn tools_take_names_too() {
     )
     .unwrap();
     assert_eq!(told(&by_name), APP);
+    let recent = ask(&desk, Path::new("app"), "recent", json!({})).unwrap();
+    assert_eq!(told(&recent), APP);
     let wrong = ask(
         &desk,
         &desk.path("other"),

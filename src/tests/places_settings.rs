@@ -185,6 +185,47 @@ fn a_file_that_graphiti_shares_is_read_with_one_note() {
 }
 
 #[test]
+fn a_projects_file_counts_in_its_subfolders_and_one_there_takes_more_away() {
+    let desk = desk();
+    settings(&desk, json!({}));
+    for (folder, off) in [("shop", "false"), ("blog", "true")] {
+        desk.write(&format!("{folder}/.git/HEAD"), "ref: refs/heads/main\n");
+        let own = format!(r#"{{"session_tracking": {{"enabled": {off}}}}}"#);
+        desk.write(&format!("{folder}/graphiti.config.json"), &own);
+        fs::create_dir(desk.path(&format!("{folder}/part"))).unwrap();
+    }
+    let more = r#"{"session_tracking": {"enabled": true, "include_project_path": false}}"#;
+    desk.write("shop/part/graphiti.config.json", more);
+    desk.write("blog/part/graphiti.config.json", more);
+    for (session, folder) in [
+        ("aaaa1", "shop/part"),
+        ("bbbb2", "blog/part"),
+        ("cccc3", "blog"),
+    ] {
+        talk(
+            &desk,
+            &desk.path(folder).display().to_string(),
+            session,
+            &["feed it"],
+        );
+    }
+    let ran = done(desk.run("sessionmill run --all"));
+    assert!(
+        ran.stdout.contains("(switched off by the project)"),
+        "{}",
+        ran.shown()
+    );
+    let shown = done(desk.run("sessionmill sessions"));
+    assert!(shown.stdout.contains("path: ~/blog]"), "{}", shown.shown());
+    let hidden = ["aaaa1", "shop", "blog/part"];
+    assert!(
+        hidden.iter().all(|word| !shown.stdout.contains(word)),
+        "{}",
+        shown.shown()
+    );
+}
+
+#[test]
 fn one_project_is_switched_off_and_on_whatever_stands_around_it() {
     let mut desk = Desk::new();
     // before anybody said yes

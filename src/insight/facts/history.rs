@@ -167,21 +167,22 @@ fn amends(line: &LocatedItem<'_>) -> bool {
 /// The command of a call that gave commits another hash, or left some out; `None` where it failed or found nothing
 /// to do.
 fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
-    const WORDS: [&str; 6] = [
-        "--amend",
-        "git rebase",
-        "git reset",
-        "filter-branch",
-        "filter-repo",
-        "pull --rebase",
-    ];
+    // a command that only writes of it in quotes does nothing of the kind
+    static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+        let rewrites = r#"rebase|reset|filter-branch|filter-repo|pull [^;&|"']*--rebase|commit [^;&|"']*--amend"#;
+        let before = r"(?:[(;]|&&|\|\|)\s*(?:env )?(?:\w+=\S+ )*";
+        let whole = format!(r"{before}git (?:-[Cc] \S+ )*(?:{rewrites})\b");
+        Regex::new(&whole).expect("a constant")
+    });
+    const HINTS: [&str; 4] = ["rebase", "reset", "filter-", "--amend"];
     const NOTHING: [&str; 4] = ["up to date", "up-to-date", "--abort", "nothing to commit"];
     let text = line.item.text;
     let is_one = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
     let rewrites = line.item.kind == ItemKind::Digest
         && text.contains("git ")
-        && is_one(&WORDS)
+        && is_one(&HINTS)
+        && COMMAND.is_match(text)
         && !is_one(&NOTHING)
         && !line.item.findings.iter().any(failed);
     rewrites.then_some(text)
@@ -226,9 +227,12 @@ fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
 fn first_rewritten(all: &[Made<'_>], command: &str) -> usize {
     let named = |made: &Made<'_>| {
         let hash = made.commit.what.hash.as_str();
-        let at = command.find(hash).filter(|_| !hash.is_empty())?;
-        let rest = command[at..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
-        Some(rest.starts_with(['^', '~']))
+        let found = command.match_indices(hash).filter(|_| !hash.is_empty());
+        let mut rest =
+            found.map(|(at, _)| command[at..].trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+        let first = rest.next()?;
+        let mut all = [first].into_iter().chain(rest);
+        Some(all.any(|rest| rest.starts_with(['^', '~'])))
     };
     let mut places = all.iter().enumerate();
     let place = places.find_map(|(at, made)| Some(at + usize::from(!named(made)?)));
@@ -429,27 +433,31 @@ mod tests {
         assert_eq!(hashes(&[one, line(3, "Action: x", &third)]), ["9abcdef"]);
     }
 
+    fn made(hash: &str, subject: &str, again: bool) -> [Finding; 1] {
+        [Finding::Commit {
+            hash: hash.into(),
+            subject: subject.into(),
+            again,
+        }]
+    }
+
+    fn listed(hash: &str, subject: &str, remote: bool) -> [Finding; 1] {
+        [Finding::Listed {
+            hash: hash.into(),
+            subject: subject.into(),
+            remote,
+        }]
+    }
+
+    /// `1a2b3c4 One true`: hash, subject, whether it was pushed.
+    fn told(lines: &[LocatedItem<'_>]) -> Vec<String> {
+        let all = commits(lines).into_iter().map(|commit| commit.what);
+        let told = all.map(|c| format!("{} {} {}", c.hash, c.subject, c.pushed));
+        told.collect()
+    }
+
     #[test]
     fn commits_have_the_hashes_that_they_have_at_the_end() {
-        let made = |hash: &str, subject: &str, again: bool| {
-            [Finding::Commit {
-                hash: hash.into(),
-                subject: subject.into(),
-                again,
-            }]
-        };
-        let listed = |hash: &str, subject: &str, remote: bool| {
-            [Finding::Listed {
-                hash: hash.into(),
-                subject: subject.into(),
-                remote,
-            }]
-        };
-        let told = |lines: &[LocatedItem<'_>]| -> Vec<String> {
-            let all = commits(lines).into_iter().map(|commit| commit.what);
-            let told = all.map(|c| format!("{} {} {}", c.hash, c.subject, c.pushed));
-            told.collect()
-        };
         let (one, two) = (made("1a2b3c4", "One", false), made("5d6e7f8", "Two", false));
         let pushed = [Finding::Pushed];
         let (one, two) = (line(1, "", &one), line(2, "", &two));
@@ -467,11 +475,24 @@ mod tests {
             &[],
         );
         assert_eq!(told(&[one, push, up]), ["1a2b3c4 One true"]);
+        for words in ["rg 'git rebase' src", "git commit -m 'After git reset'"] {
+            let text = format!("Action: Bash({words}) → ok");
+            assert_eq!(
+                told(&[one, push, line(4, &text, &[])]),
+                ["1a2b3c4 One true"],
+                "{text}"
+            );
+        }
         let now = listed("9abcdef", "One", false);
         let log = line(5, "Action: Bash(git log --oneline -1) → …", &now);
         assert_eq!(told(&[one, push, rebase, log]), ["9abcdef One false"]);
         let words = LocatedItem::sample(ItemKind::Agent, 6, "Agent: Now `9abcdef One`.", &[]);
         assert_eq!(told(&[one, rebase, words]), ["9abcdef One false"]);
+        let part = "Action: Bash(git filter-branch --msg-filter 'x 5d6e7f8' 5d6e7f8^..HEAD) → ok";
+        assert_eq!(
+            told(&[one, two, line(4, part, &[])]),
+            ["1a2b3c4 One false", " Two false"]
+        );
         // an amended commit takes the place of the last one, whatever it is called
         let better = made("9abcdef", "Better", true);
         let better = line(5, "Action: Bash(git commit --amend -m Better) → …", &better);

@@ -3,6 +3,7 @@
 
 use crate::config::Memory;
 use crate::memory::memory_groups;
+use crate::memory::moved_projects::{MovedProject, meet_projects};
 use crate::memory::promote::{PromoteRequest, curate};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::plural;
@@ -23,6 +24,8 @@ pub struct PromoteReport {
     pub kept: u64,
     /// Refused, with why; never content.
     pub refused: Vec<(Uuid, String)>,
+    /// New projects that look like one that is gone.
+    pub moved: Vec<MovedProject>,
 }
 
 impl PromoteReport {
@@ -44,9 +47,10 @@ impl PromoteReport {
 /// # Errors
 /// When the store fails.
 pub fn run(run: &mut Run<'_, '_>) -> Result<PromoteReport> {
-    memory_groups::meet_projects(&mut run.store)?;
+    let moved = meet_projects(&mut run.store)?;
     let settings = &run.cx.loaded.config.memory;
-    promote(&mut run.store, settings, &run.rules.redactor)
+    let done = promote(&mut run.store, settings, &run.rules.redactor)?;
+    Ok(PromoteReport { moved, ..done })
 }
 
 /// Judges every directive that was said and not judged. Without one, looks at one index.

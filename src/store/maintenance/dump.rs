@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 34] = [
+static TABLES: [Shown; 35] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -335,6 +335,12 @@ static TABLES: [Shown; 34] = [
         columns: &["scope", "given", "text", "version", "-n", "-at"],
         rows: None,
         order: "n",
+    },
+    Shown {
+        table: "moved_project",
+        columns: &["path", "root", "-at"],
+        rows: None,
+        order: "path",
     },
     Shown {
         table: "switch",

@@ -2,11 +2,25 @@
 
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
+use crate::model::time::Time;
 use crate::store::columns::agent;
 use crate::store::error::failed;
 use crate::store::ingest::without_log::Project;
 use crate::store::{Result, Store};
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, params};
+
+/// A project that a run met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownWorkspace {
+    /// Of its root.
+    pub namespace: String,
+    /// Its root, as sessions are stored with it.
+    pub path: String,
+    /// What names its group.
+    pub key: String,
+    /// What it is known by again; empty: nothing.
+    pub first_commit: String,
+}
 
 /// Id, whose log, namespace.
 pub type SessionKey = (String, Agent, String);
@@ -57,6 +71,80 @@ impl Store {
                 .collect()
         };
         read().map_err(failed("listing projects"))
+    }
+
+    /// Projects of which nobody looked what they are known by again, each with the project's path.
+    pub fn projects_without_first_commit(&self) -> Result<Vec<(String, String)>> {
+        let all = self.known("w.first_commit IS NULL")?.into_iter();
+        Ok(all.map(|one| (one.namespace, one.path)).collect())
+    }
+
+    /// All projects that a run met and that sessions are stored of, by namespace.
+    pub fn known_workspaces(&self) -> Result<Vec<KnownWorkspace>> {
+        self.known("1")
+    }
+
+    fn known(&self, condition: &str) -> Result<Vec<KnownWorkspace>> {
+        let sql = format!(
+            "SELECT w.namespace, p.path, w.key, coalesce(w.first_commit, '') FROM workspace w
+             JOIN (SELECT namespace, min(project_path) AS path FROM session GROUP BY namespace) p
+                 USING (namespace)
+             WHERE {condition} ORDER BY w.namespace"
+        );
+        let read = || -> rusqlite::Result<Vec<KnownWorkspace>> {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(KnownWorkspace {
+                    namespace: row.get(0)?,
+                    path: row.get(1)?,
+                    key: row.get(2)?,
+                    first_commit: row.get(3)?,
+                })
+            };
+            self.db.prepare(&sql)?.query_map([], row)?.collect()
+        };
+        read().map_err(failed("reading workspaces"))
+    }
+
+    /// Notes what a project is known by again; empty: nothing.
+    pub fn set_first_commit(&mut self, namespace: &str, commit: &str) -> Result<()> {
+        self.write_transaction("noting a first commit", |tx| {
+            tx.execute(
+                "UPDATE workspace SET first_commit = ?2 WHERE namespace = ?1",
+                [namespace, commit],
+            )
+            .map(drop)
+        })
+    }
+
+    /// Roots that projects were stored with, and where these projects are now.
+    pub fn moves(&self) -> Result<Vec<(String, String)>> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            self.db
+                .prepare_cached("SELECT path, root FROM moved_project ORDER BY path")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        read().map_err(failed("reading where projects are"))
+    }
+
+    /// What is stored under `path` counts to the project at `root`; so does what moved to `path` before. Back
+    /// where it was, it counts to itself.
+    pub fn move_project(&mut self, path: &str, root: &str, at: Time) -> Result<()> {
+        self.write_transaction("noting where a project is", |tx| {
+            tx.execute(
+                "UPDATE moved_project SET root = ?2 WHERE root = ?1",
+                [path, root],
+            )?;
+            tx.execute(
+                "DELETE FROM moved_project WHERE path = root OR path = ?1",
+                [root],
+            )?;
+            tx.execute(
+                "INSERT OR REPLACE INTO moved_project (path, root, at) VALUES (?1, ?2, ?3)",
+                params![path, root, at.0],
+            )
+            .map(drop)
+        })
     }
 
     /// The project of exactly this namespace; `None`: nothing of it is stored.

@@ -37,11 +37,8 @@ struct Lines {
 pub(super) fn told(text: &str) -> Option<String> {
     let is_one = text.trim_start().starts_with('{') && text.contains("\"overall_correctness\"");
     let review: Review = is_one.then(|| serde_json::from_str(text).ok())??;
-    let mut verdict = review.overall_correctness.trim().to_owned();
-    if let Some(first) = verdict.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    let mut out = format!("{verdict}. {}", review.overall_explanation.trim());
+    let verdict = review.overall_correctness.trim();
+    let mut out = format!("Verdict: {verdict}. {}", review.overall_explanation.trim());
     for finding in review.findings {
         let _ = write!(out, "\n- {}", finding.title.trim());
         let place = finding.code_location;
@@ -65,7 +62,7 @@ mod tests {
         let given = r#"{"findings":[{"title":"[P1] Close it","body":"It\nleaks.","confidence_score":0.9,
             "code_location":{"absolute_file_path":"/p/a.rs","line_range":{"start":7,"end":9}}}],
             "overall_correctness":"patch is incorrect","overall_explanation":"One leak.","overall_confidence_score":0.9}"#;
-        let wants = "Patch is incorrect. One leak.\n- [P1] Close it (a.rs:7): It leaks.";
+        let wants = "Verdict: patch is incorrect. One leak.\n- [P1] Close it (a.rs:7): It leaks.";
         assert_eq!(told(given).as_deref(), Some(wants));
         assert_eq!(told(r#"{"overall_correctness": 1}"#), None);
         assert_eq!(told("Patch is correct."), None);

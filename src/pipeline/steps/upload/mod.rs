@@ -67,21 +67,27 @@ pub fn is_wanted(run: &Run<'_, '_>) -> bool {
     config.store_in_graph && config.sinks.iter().any(|sink| !off(sink))
 }
 
-/// Does the step: every sink, unless `store_in_graph` is off.
+/// Nothing of what is stored waits for a sink while `store_in_graph` is off: switched on again, only what
+/// comes then is delivered.
+///
+/// # Errors
+/// When the store fails.
+pub fn keep_here(run: &mut Run<'_, '_>) -> Result<()> {
+    let config = &run.cx.loaded.config;
+    for sink in config.sinks.iter().filter(|_| !config.store_in_graph) {
+        let row = run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
+        run.store.keep_here(row.n, None, run.cx.now)?;
+        run.store.clean(row.n, sink.scope.is_some())?;
+    }
+    Ok(())
+}
+
+/// Does the step: every sink that is wanted.
 ///
 /// # Errors
 /// When the store fails. A sink that is away, or that nobody agrees to, is a fact of its report.
 pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
     let config = &run.cx.loaded.config;
-    if !config.store_in_graph {
-        // switched on again, only what comes then is delivered
-        for sink in &config.sinks {
-            let row = run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
-            run.store.keep_here(row.n, None, run.cx.now)?;
-            run.store.clean(row.n, sink.scope.is_some())?;
-        }
-        return Ok(Vec::new());
-    }
     let off = |sink: &&Settings| sink.is_graph() && !config.memory.enabled;
     let sinks: Vec<&Settings> = config.sinks.iter().filter(|s| !off(s)).collect();
     // a delivery that takes its time says so to whoever looks on

@@ -58,6 +58,11 @@ impl Ended<'_> {
             }
         }
         let is_polled = self.call.row.answer == AnswerKind::Poll;
+        // what failed may have been told before
+        let is_hidden = |run: &&TestRun| {
+            is_polled && run.packages && run.failed == 0 && self.status == CallStatus::Failed
+        };
+        let run = run.filter(|run| !is_hidden(run));
         found.extend(run.and_then(|run| tested(run, is_polled)));
         found.extend(self.tests.coverage.map(Finding::Coverage));
         found

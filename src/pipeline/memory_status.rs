@@ -1,9 +1,8 @@
 //! How `status` says what memory may do here: the gate before graphs, the scopes, the groups of the
 //! present project.
 
-use super::ctx::Ctx;
 use crate::config::trust::{Trust, Trusts};
-use crate::config::{Loaded, Memory, graphs};
+use crate::config::{Env, Loaded, Memory, graphs};
 use crate::memory::memory_groups;
 use crate::memory::places::root_of;
 use crate::model::namespace::namespace;
@@ -30,10 +29,10 @@ impl MemoryStatus {
     ///
     /// # Errors
     /// Where the store fails.
-    pub fn new(loaded: &Loaded, store: Option<&Store>, ctx: &Ctx) -> Result<MemoryStatus> {
+    pub fn new(loaded: &Loaded, store: Option<&Store>, env: &Env) -> Result<MemoryStatus> {
         let settings = loaded.here.memory.clone();
-        let root = root_of(None, &ctx.env.cwd);
-        let trust = Trusts::load(&ctx.env).ok().map(|trusts| trusts.of(&root));
+        let root = root_of(None, &env.cwd);
+        let trust = Trusts::load(env).ok().map(|trusts| trusts.of(&root));
         let is_untrusted = !matches!(trust, Some(Trust::Trusted | Trust::Unknown));
         let untrusted = is_untrusted.then_some(root.as_str());
         let mut of_scopes = Vec::new();
