@@ -63,7 +63,11 @@ fn text_of_bytes(pattern: &str) -> String {
         out.push_str(before);
         let (ascii, wide): (String, String) = inside.chars().partition(char::is_ascii);
         let wide: Vec<String> = wide.chars().map(String::from).collect();
-        let all: Vec<String> = [format!("[{ascii}]")].into_iter().filter(|it| it != "[]").chain(wide).collect();
+        let all: Vec<String> = [format!("[{ascii}]")]
+            .into_iter()
+            .filter(|it| it != "[]")
+            .chain(wide)
+            .collect();
         match all.as_slice() {
             [class] => out.push_str(class),
             several => out.push_str(&format!("(?:{})", several.join("|"))),
@@ -83,8 +87,10 @@ impl CuePattern {
     /// When it isn't a pattern; every table has a test that compiles its rows.
     pub fn is_match(&self, sentence: &Sentence) -> bool {
         let input = Input::new(&sentence.small).earliest(true);
-        let quick = |re: &BoundedBacktracker, cache: &mut Cache| re.try_is_match(cache, input.clone());
-        self.quickly(quick).unwrap_or_else(|| self.fast().is_match(input.clone()))
+        let quick =
+            |re: &BoundedBacktracker, cache: &mut Cache| re.try_is_match(cache, input.clone());
+        self.quickly(quick)
+            .unwrap_or_else(|| self.fast().is_match(input.clone()))
     }
 
     /// The first match from this byte on, with its groups.
@@ -165,7 +171,9 @@ impl<'s> Found<'s> {
 
     /// Where the match ends.
     pub fn end(&self) -> usize {
-        self.groups.get_match().map_or(self.text.len(), |found| found.end())
+        self.groups
+            .get_match()
+            .map_or(self.text.len(), |found| found.end())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Decisions in the words of those who made them, as tables of patterns: people's (`decisions.yaml`) and
 //! agents' (`agent_decisions.yaml`).
 
-use super::prose::sentences_of;
 use super::cue_pattern::{CuePattern, Sentence};
+use super::prose::sentences_of;
 use super::table;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
@@ -163,7 +163,9 @@ mod tests {
             told.unwrap_or_default()
         };
         let samples = written.samples.into_iter();
-        let wrong: Vec<_> = samples.filter(|(said, wants)| told(said) != *wants).collect();
+        let wrong: Vec<_> = samples
+            .filter(|(said, wants)| told(said) != *wants)
+            .collect();
         assert_eq!(wrong, []);
     }
 

@@ -56,9 +56,8 @@ pub fn offers_change(sentence: &str) -> bool {
 
 /// The sentence offers one thing or another, so that who only agrees chooses none.
 pub fn offers_several(sentence: &str) -> bool {
-    offered(sentence).is_some_and(|act| {
-        act.contains(" or ") && !TABLE.refusable.is_match(&Sentence::of(&act))
-    })
+    offered(sentence)
+        .is_some_and(|act| act.contains(" or ") && !TABLE.refusable.is_match(&Sentence::of(&act)))
 }
 
 fn offered(sentence: &str) -> Option<String> {

@@ -300,10 +300,18 @@ mod tests {
 
     #[test]
     fn an_objection_refuses_what_came_before() {
-        for prompt in ["No, leave the reset alone.", "that's wrong", "Please undo this"] {
+        for prompt in [
+            "No, leave the reset alone.",
+            "that's wrong",
+            "Please undo this",
+        ] {
             assert!(is_objection(prompt), "{prompt}");
         }
-        for prompt in ["not sure, what do you think?", "nothing else", "now push it"] {
+        for prompt in [
+            "not sure, what do you think?",
+            "nothing else",
+            "now push it",
+        ] {
             assert!(!is_objection(prompt), "{prompt}");
         }
     }

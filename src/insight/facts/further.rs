@@ -72,7 +72,10 @@ fn said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
         return agreed(lines, prompt);
     };
     let text = clipped(best.text, REQUEST_CHARS_MAX);
-    let says = content_words(text).iter().filter(|word| !is_idle(word)).count();
+    let says = content_words(text)
+        .iter()
+        .filter(|word| !is_idle(word))
+        .count();
     if best.kind == RequestKind::Statement && says < STATEMENT_WORDS_MIN {
         return None;
     }
@@ -91,10 +94,12 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
     let paragraph = super::words::folded(paragraph);
     // who agrees takes the first of two
     let is_other = |sentence: &str| sentence.starts_with("Or ") || sentence.starts_with("or ");
-    let asked = sentences(&paragraph).filter(|sentence| sentence.ends_with('?') && !is_other(sentence));
+    let asked =
+        sentences(&paragraph).filter(|sentence| sentence.ends_with('?') && !is_other(sentence));
     let asked = asked.last()?;
     let words = prompt.line.words().trim();
-    let short = words.len() <= AGREES_BYTES_MAX && !words.starts_with('/') && !words.contains('\n');
+    let short =
+        words.len() <= AGREES_BYTES_MAX && !words.starts_with(['/', '[']) && !words.contains('\n');
     let asked = clipped(asked, REQUEST_CHARS_MAX);
     short.then(|| format!("“{words}” to: {asked}{}", became(lines, prompt)))
 }

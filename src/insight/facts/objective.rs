@@ -118,7 +118,8 @@ struct Piece {
 impl Piece {
     fn new(prompt: usize, nth: usize, kind: RequestKind, text: &str) -> Option<Piece> {
         let about = about(text);
-        let is_part = text.starts_with(['(', ')']) || text.matches(')').count() > text.matches('(').count();
+        let is_part =
+            text.starts_with(['(', ')']) || text.matches(')').count() > text.matches('(').count();
         (!about.is_empty() && !is_part).then(|| Piece {
             prompt,
             nth,
@@ -434,7 +435,8 @@ impl Work<'_, '_> {
         }
         let shipped = self.shipped.get_or_init(|| shipped(self.lines));
         let shipped = shipped.as_ref().filter(|subject| {
-            let new = about(subject.split_once(": ").map_or("", |(_, subject)| subject)).into_iter();
+            let new =
+                about(subject.split_once(": ").map_or("", |(_, subject)| subject)).into_iter();
             let new = new.filter(|word| !words.iter().any(|told| is_same(told, word)));
             new.count() >= NEW_WORDS_MIN || about(text).len() < WEAK_WORDS_MAX
         });
@@ -459,7 +461,10 @@ fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
         let words = line.words();
         let is_call = line.item.kind == ItemKind::Digest && line.main;
         let after = is_call.then(|| words.split_once("gh pr create "))??.1;
-        let after = after.split_once("--title ").or_else(|| after.split_once("-t "))?.1;
+        let after = after
+            .split_once("--title ")
+            .or_else(|| after.split_once("-t "))?
+            .1;
         let mark = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let title = after[1..].split_once(mark)?.0;
         (!title.contains(['…', '$'])).then_some(title)
@@ -469,7 +474,8 @@ fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
         Finding::Commit { subject, .. } => Some(subject.as_str()),
         _ => None,
     });
-    let says = |subject: &&str| about(subject).len() >= NEW_WORDS_MIN && !subject.starts_with("Merge ");
+    let says =
+        |subject: &&str| about(subject).len() >= NEW_WORDS_MIN && !subject.starts_with("Merge ");
     let title = title.filter(|title| says(title)).map(|title| ("PR", title));
     let (what, subject) = title.or_else(|| Some(("commit", subjects.find(says)?)))?;
     Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))

@@ -38,7 +38,9 @@ pub fn result(
         return (None, Vec::new());
     };
     let main = answers.remove(main);
-    let steps = answers.iter().filter_map(|answer| Some((answer.nth, answer.line.source(answer.step()?))));
+    let steps = answers
+        .iter()
+        .filter_map(|answer| Some((answer.nth, answer.line.source(answer.step()?))));
     let mut steps: Vec<(usize, Sourced<String>)> = steps.take(STEPS_MAX).collect();
     steps.sort_by_key(|(nth, _)| *nth);
     let room = match steps.is_empty() {
@@ -48,7 +50,9 @@ pub fn result(
     let text = beginning(main.line.words(), room).unwrap_or_default();
     let mut seen = vec![text.clone()];
     let is_new = |step: &Sourced<String>| {
-        let is_new = !seen.iter().any(|told| told.contains(step.what.trim_end_matches('.')));
+        let is_new = !seen
+            .iter()
+            .any(|told| told.contains(step.what.trim_end_matches('.')));
         seen.push(step.what.clone());
         is_new
     };
@@ -114,7 +118,9 @@ impl<'l, 't> Answer<'l, 't> {
         let findings = || exchange.iter().flat_map(|line| line.item.findings);
         let edits = findings().filter(|finding| matches!(finding, Finding::Changed { .. }));
         let edits = edits.count();
-        let calls = exchange.iter().filter(|line| line.item.kind == ItemKind::Digest);
+        let calls = exchange
+            .iter()
+            .filter(|line| line.item.kind == ItemKind::Digest);
         let came = match () {
             () if edits > 0 => Came::Changed,
             () if is_asked && !findings().any(changes) => Came::Worked,
@@ -242,7 +248,9 @@ fn is_point(line: &str) -> bool {
 fn without_mark(point: &str) -> &str {
     let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
     let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = digits.strip_prefix(['.', ')']).filter(|_| digits.len() < bare.len());
+    let numbered = digits
+        .strip_prefix(['.', ')'])
+        .filter(|_| digits.len() < bare.len());
     numbered.unwrap_or(bare).trim_start()
 }
 
@@ -377,7 +385,11 @@ mod tests {
             ),
             ("```\nx\n```", None),
         ] {
-            assert_eq!(beginning(words, BEGINNING_BYTES_MAX).as_deref(), wants, "{words}");
+            assert_eq!(
+                beginning(words, BEGINNING_BYTES_MAX).as_deref(),
+                wants,
+                "{words}"
+            );
         }
         let long = beginning(&"Many words here. ".repeat(90), BEGINNING_BYTES_MAX).unwrap();
         assert!(long.len() <= BEGINNING_BYTES_MAX, "{long}");
@@ -400,7 +412,8 @@ mod tests {
         let edited = line(ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit);
         let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
         let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
-        let told = |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).0.map(|told| told.what);
+        let told =
+            |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).0.map(|told| told.what);
         let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
         let work = [user("User: fix the rounding of the cart"), edited, fixed];
         assert_eq!(told(&work), wants);

@@ -104,7 +104,8 @@ fn result(summary: &Summary) -> Vec<String> {
     let mut all: Vec<&Sourced<String>> = all.chain(&summary.steps).collect();
     all.sort_by_key(|said| said.line);
     let each = all.iter();
-    each.map(|said| format!("- {}", said.what.replace('\n', "\n  "))).collect()
+    each.map(|said| format!("- {}", said.what.replace('\n', "\n  ")))
+        .collect()
 }
 
 fn head(summary: &Summary, profile: &str) -> String {

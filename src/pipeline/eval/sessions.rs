@@ -125,7 +125,11 @@ fn sessions(
     }
     let mut all = vec![work.two, work.primary, work.broad, work.strong, work.absent];
     all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
-    all.extend([told.objective.found, told.objective.idle, told.objective_long]);
+    all.extend([
+        told.objective.found,
+        told.objective.idle,
+        told.objective_long,
+    ]);
     all.extend([told.result.found, told.result.idle]);
     all.extend([told.decisions, told.decisions_found]);
     all.extend([told.agent_decisions, told.agent_decisions_found]);
@@ -344,10 +348,10 @@ impl Told {
     }
 
     fn count_result(&mut self, row: &Labelled, summary: &Summary) {
-        let result = summary.result.as_ref();
-        let result = result.map_or("", |result| result.what.as_str());
+        let told = summary.result.iter().chain(&summary.steps);
+        let told: Vec<&str> = told.map(|said| said.what.as_str()).collect();
         if !row.result.is_empty() {
-            self.result.count(&row.id, &row.result, result);
+            self.result.count(&row.id, &row.result, &told.join(" "));
         }
     }
 
