@@ -15,18 +15,18 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A sentence as patterns read it: with plain apostrophes, and in small letters besides.
-pub struct Sentence {
+pub struct CueText {
     /// With plain apostrophes.
     pub text: String,
     small: String,
 }
 
-impl Sentence {
+impl CueText {
     /// Copies the text twice.
-    pub fn of(text: &str) -> Sentence {
+    pub fn of(text: &str) -> CueText {
         let text = text.replace('’', "'");
         let small = text.to_ascii_lowercase();
-        Sentence { text, small }
+        CueText { text, small }
     }
 }
 
@@ -85,7 +85,7 @@ impl CuePattern {
     ///
     /// # Panics
     /// When it isn't a pattern; every table has a test that compiles its rows.
-    pub fn is_match(&self, sentence: &Sentence) -> bool {
+    pub fn is_match(&self, sentence: &CueText) -> bool {
         let input = Input::new(&sentence.small).earliest(true);
         let quick =
             |re: &BoundedBacktracker, cache: &mut Cache| re.try_is_match(cache, input.clone());
@@ -97,7 +97,7 @@ impl CuePattern {
     ///
     /// # Panics
     /// As [`CuePattern::is_match`].
-    pub fn captures<'s>(&self, sentence: &'s Sentence, from: usize) -> Option<Found<'s>> {
+    pub fn captures<'s>(&self, sentence: &'s CueText, from: usize) -> Option<CueMatch<'s>> {
         let input = Input::new(&sentence.small).range(from..);
         let quick = |re: &BoundedBacktracker, cache: &mut Cache| {
             let mut groups = re.create_captures();
@@ -109,7 +109,7 @@ impl CuePattern {
             self.fast().search_captures(&input, &mut groups);
             groups
         });
-        groups.is_match().then_some(Found {
+        groups.is_match().then_some(CueMatch {
             text: &sentence.text,
             groups,
         })
@@ -157,12 +157,12 @@ fn syntax() -> syntax::Config {
 }
 
 /// A match with its groups.
-pub struct Found<'s> {
+pub struct CueMatch<'s> {
     text: &'s str,
     groups: Captures,
 }
 
-impl<'s> Found<'s> {
+impl<'s> CueMatch<'s> {
     /// What a named group matched; `None` where it took no part.
     pub fn name(&self, name: &str) -> Option<&'s str> {
         let span = self.groups.get_group_by_name(name)?;
@@ -190,13 +190,13 @@ mod tests {
                 ("KEEP It. Keep both.", Some("It")),
                 ("nothing", None),
             ] {
-                let sentence = Sentence::of(said);
+                let sentence = CueText::of(said);
                 let found = pattern.captures(&sentence, 0);
                 assert_eq!(found.and_then(|found| found.name("what")), wants);
                 assert_eq!(pattern.is_match(&sentence), wants.is_some());
             }
         }
-        let twice = Sentence::of("keep a, keep b");
+        let twice = CueText::of("keep a, keep b");
         let first = pattern.captures(&twice, 0).expect("a match");
         let second = pattern.captures(&twice, first.end()).expect("a match");
         assert_eq!(second.name("what"), Some("b"));
@@ -212,13 +212,13 @@ mod tests {
             assert_eq!(text_of_bytes(pattern), wants);
         }
         let pattern = CuePattern::from("^[❌✗] tests".to_owned());
-        assert!(pattern.is_match(&Sentence::of("✗ Tests fail")));
+        assert!(pattern.is_match(&CueText::of("✗ Tests fail")));
     }
 
     #[test]
     fn a_long_text_is_searched_too() {
         let pattern = CuePattern::from("keep (?:[a-z]{3,9} ){2,40}it".to_owned());
         let long = format!("{} keep one two it", "word, ".repeat(20_000));
-        assert!(pattern.is_match(&Sentence::of(&long)));
+        assert!(pattern.is_match(&CueText::of(&long)));
     }
 }

@@ -1,7 +1,7 @@
 //! Decisions in the words of those who made them, as tables of patterns: people's (`decisions.yaml`) and
 //! agents' (`agent_decisions.yaml`).
 
-use super::cue_pattern::{CuePattern, Sentence};
+use super::cue_pattern::{CuePattern, CueText};
 use super::prose::sentences_of;
 use super::table;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -68,7 +68,7 @@ impl Table {
         if hinted.is_empty() {
             return None;
         }
-        let read = Sentence::of(sentence);
+        let read = CueText::of(sentence);
         let mut rows = hinted.iter().map(|row| &self.rows[*row]);
         let (row, found) = rows.find_map(|row| {
             let found = row.pattern.captures(&read, 0)?;
@@ -187,7 +187,7 @@ mod tests {
                     .samples
                     .iter()
                     .filter(|(_, wants)| !wants.is_empty());
-                let is_tried = samples.any(|(said, _)| row.pattern.is_match(&Sentence::of(said)));
+                let is_tried = samples.any(|(said, _)| row.pattern.is_match(&CueText::of(said)));
                 assert!(is_tried, "{}", source.pattern);
             }
         }

@@ -1,6 +1,6 @@
 //! How people answer what an agent offers or asks, as a table (`replies.yaml`).
 
-use super::cue_pattern::{CuePattern, Sentence};
+use super::cue_pattern::{CuePattern, CueText};
 use super::table;
 use serde::Deserialize;
 #[cfg(test)]
@@ -24,7 +24,7 @@ pub enum Reply {
 pub fn reply(words: &str) -> Option<Reply> {
     let words = words.trim();
     let is_short = !words.contains('\n');
-    let read = Sentence::of(words);
+    let read = CueText::of(words);
     let mut patterns = TABLE.picks.iter().filter(|_| is_short);
     let picks = patterns.find_map(|pattern| {
         let found = pattern.captures(&read, 0)?;
@@ -43,13 +43,13 @@ pub fn reply(words: &str) -> Option<Reply> {
 
 /// The answer agrees with what was talked about, whether the agent offered it or not.
 pub fn takes_up(words: &str) -> bool {
-    TABLE.proceeds.is_match(&Sentence::of(words))
+    TABLE.proceeds.is_match(&CueText::of(words))
 }
 
 /// The sentence offers to change something, and says what.
 pub fn offers_change(sentence: &str) -> bool {
     offered(sentence).is_some_and(|act| {
-        let act = Sentence::of(&act);
+        let act = CueText::of(&act);
         TABLE.changes.is_match(&act) && !TABLE.vague.is_match(&act)
     })
 }
@@ -57,11 +57,11 @@ pub fn offers_change(sentence: &str) -> bool {
 /// The sentence offers one thing or another, so that who only agrees chooses none.
 pub fn offers_several(sentence: &str) -> bool {
     offered(sentence)
-        .is_some_and(|act| act.contains(" or ") && !TABLE.refusable.is_match(&Sentence::of(&act)))
+        .is_some_and(|act| act.contains(" or ") && !TABLE.refusable.is_match(&CueText::of(&act)))
 }
 
 fn offered(sentence: &str) -> Option<String> {
-    let read = Sentence::of(sentence);
+    let read = CueText::of(sentence);
     TABLE.offers.iter().find_map(|pattern| {
         let found = pattern.captures(&read, 0)?;
         found.name("act").map(str::to_owned)
@@ -70,17 +70,17 @@ fn offered(sentence: &str) -> Option<String> {
 
 /// The sentence asks which of several.
 pub fn asks_which(sentence: &str) -> bool {
-    TABLE.chooses.is_match(&Sentence::of(sentence))
+    TABLE.chooses.is_match(&CueText::of(sentence))
 }
 
 /// The question proposes something.
 pub fn suggests(question: &str) -> bool {
-    TABLE.suggests.is_match(&Sentence::of(question))
+    TABLE.suggests.is_match(&CueText::of(question))
 }
 
 /// The answer only says what to do next.
 pub fn is_chore(words: &str) -> bool {
-    TABLE.chores.is_match(&Sentence::of(words.trim()))
+    TABLE.chores.is_match(&CueText::of(words.trim()))
 }
 
 struct Table {

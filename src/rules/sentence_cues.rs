@@ -1,7 +1,7 @@
 //! What a sentence says, by cues of a table: hints that are looked for first, patterns of which one must fit, and
 //! what speaks against it. Knows no word.
 
-use super::cue_pattern::{CuePattern, Sentence};
+use super::cue_pattern::{CuePattern, CueText};
 use super::words::sentences;
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
@@ -61,20 +61,20 @@ impl SentenceCues {
         if !self.hints.is_match(sentence) {
             return false;
         }
-        let sentence = Sentence::of(&sentence.trim().replace("**", ""));
-        let fits = |patterns: &[CuePattern], text: &Sentence| {
+        let sentence = CueText::of(&sentence.trim().replace("**", ""));
+        let fits = |patterns: &[CuePattern], text: &CueText| {
             patterns.iter().any(|pattern| pattern.is_match(text))
         };
         if !fits(&self.patterns, &sentence) {
             return false;
         }
-        let plain = Sentence::of(&without_code(&sentence.text));
+        let plain = CueText::of(&without_code(&sentence.text));
         !fits(&self.unless, &plain) && !self.bad.as_ref().is_some_and(|bad| is_bad(bad, &plain))
     }
 }
 
 /// A word of trouble without what denies it.
-fn is_bad(bad: &CuePattern, sentence: &Sentence) -> bool {
+fn is_bad(bad: &CuePattern, sentence: &CueText) -> bool {
     let mut from = 0;
     while let Some(found) = bad.captures(sentence, from) {
         if found.name("none").is_none() {

@@ -42,7 +42,9 @@ pub fn stated_by_agent(
     let mut all = Vec::new();
     let said = lines.iter().filter(|line| line.main);
     for line in said.filter(|line| line.item.kind == ItemKind::Agent) {
-        for stated in choices(line.words()) {
+        // what ends with a colon leads to code
+        let sure = choices(line.words()).into_iter();
+        for stated in sure.filter(|stated| !stated.sentence.ends_with(':')) {
             add(&mut all, &mut known, line, stated.rank, of(stated));
         }
     }

@@ -18,8 +18,9 @@ const REQUESTS_LAST: usize = 4;
 /// One prompt of many, in a list.
 const REQUEST_CHARS_MAX: usize = 120;
 
-/// With fewer words that say something a statement asks for nothing: `I was mistaken`, `2 and 3`.
+/// With fewer words that say something, what begins so asks for nothing: `I was mistaken`.
 const STATEMENT_WORDS_MIN: usize = 3;
+const STATES: [&str; 7] = ["i ", "it ", "it's ", "that ", "that's ", "this ", "there "];
 
 /// All but the first request: of many the first, the longest and the last ones.
 pub fn requests(
@@ -72,17 +73,22 @@ fn said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
         return agreed(lines, prompt);
     };
     let text = clipped(best.text, REQUEST_CHARS_MAX);
-    let says = content_words(text)
-        .iter()
-        .filter(|word| !is_idle(word))
-        .count();
-    if best.kind == RequestKind::Statement && says < STATEMENT_WORDS_MIN {
+    if best.kind == RequestKind::Statement && asks_for_nothing(text) {
         return None;
     }
     Some(match best.kind {
         RequestKind::Ask => format!("{text}{}", became(lines, prompt)),
         _ => text.to_owned(),
     })
+}
+
+/// `I was mistaken`, `2 and 3`.
+fn asks_for_nothing(text: &str) -> bool {
+    let about = content_words(text);
+    let is_word = |word: &&String| !is_idle(word) && word.contains(char::is_alphabetic);
+    let says = about.iter().filter(is_word).count();
+    let lower = text.to_lowercase();
+    says == 0 || says < STATEMENT_WORDS_MIN && STATES.iter().any(|start| lower.starts_with(start))
 }
 
 /// `“yes” to: Shall I push it?`
@@ -210,6 +216,8 @@ mod tests {
         let first = lines[0].source(String::new());
         let told = requests(&lines, &prompts(&lines), Some(&first));
         let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
+        assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));
+        assert!(!asks_for_nothing("sail it") && !asks_for_nothing("看看这个"));
         let wants = [
             "“yes please” to: Shall I write a test for it? (done)",
             "why was it wrong?",

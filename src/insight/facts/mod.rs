@@ -14,6 +14,7 @@ mod objective;
 mod prose;
 mod pull_requests;
 mod result;
+mod shipped;
 mod tasks;
 mod test_runs;
 mod topics;

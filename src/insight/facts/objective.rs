@@ -3,6 +3,7 @@
 
 use super::line::LocatedItem;
 use super::prose::{Prose, prose};
+use super::shipped::shipped;
 use super::topics::{Topics, word_keys};
 use super::words::{clipped, without_joints};
 use crate::model::exchange::{ItemKind, is_bare_command};
@@ -448,38 +449,8 @@ impl Work<'_, '_> {
     }
 }
 
-/// Of what was shipped.
-const SHIPPED_CHARS_MAX: usize = 72;
-
 /// With fewer words that nobody asked for in, a subject says the same once more.
 const NEW_WORDS_MIN: usize = 2;
-
-/// The title of the first pull request, else the subject of the first commit: what an ask was about where it
-/// says no more than "ship it", and the names of things that were asked for by pointing at them.
-fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
-    let title = lines.iter().find_map(|line| {
-        let words = line.words();
-        let is_call = line.item.kind == ItemKind::Digest && line.main;
-        let after = is_call.then(|| words.split_once("gh pr create "))??.1;
-        let after = after
-            .split_once("--title ")
-            .or_else(|| after.split_once("-t "))?
-            .1;
-        let mark = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        let title = after[1..].split_once(mark)?.0;
-        (!title.contains(['…', '$'])).then_some(title)
-    });
-    let findings = lines.iter().flat_map(|line| line.item.findings);
-    let mut subjects = findings.filter_map(|finding| match finding {
-        Finding::Commit { subject, .. } => Some(subject.as_str()),
-        _ => None,
-    });
-    let says =
-        |subject: &&str| about(subject).len() >= NEW_WORDS_MIN && !subject.starts_with("Merge ");
-    let title = title.filter(|title| says(title)).map(|title| ("PR", title));
-    let (what, subject) = title.or_else(|| Some(("commit", subjects.find(says)?)))?;
-    Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
-}
 
 /// Branches that every project has.
 const TRUNKS: [&str; 7] = ["main", "master", "HEAD", "develop", "dev", "trunk", "next"];

@@ -5,7 +5,7 @@ use super::further::{asks_for_work, changes, exchange, says_something};
 use super::line::LocatedItem;
 use super::objective::Prompt;
 use super::tasks::is_about_next;
-use super::words::folded;
+use super::words::{clipped, folded};
 use crate::insight::summary::short;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -34,10 +34,12 @@ pub fn result(
 ) -> (Option<Sourced<String>>, Vec<Sourced<String>>) {
     let mut answers = answers(lines, prompts);
     answers.sort_by(|one, other| other.weight.total_cmp(&one.weight));
-    let Some(main) = answers.iter().position(Answer::says) else {
+    let main = answers.iter().position(Answer::says);
+    // better short than nothing
+    let main = main.or_else(|| answers.iter().position(Answer::is_told));
+    let Some(main) = main.map(|main| answers.remove(main)) else {
         return (None, Vec::new());
     };
-    let main = answers.remove(main);
     let steps = answers
         .iter()
         .filter_map(|answer| Some((answer.nth, answer.line.source(answer.step()?))));
@@ -145,6 +147,10 @@ impl<'l, 't> Answer<'l, 't> {
         text.is_some_and(|text| text.chars().count() >= RESULT_CHARS_MIN)
     }
 
+    fn is_told(&self) -> bool {
+        beginning(self.line.words(), RESULT_BYTES_MAX).is_some()
+    }
+
     /// In a line; of a list its first points.
     fn step(&self) -> Option<String> {
         let text = beginning(self.line.words(), BEGINNING_BYTES_MAX)?;
@@ -158,10 +164,12 @@ impl<'l, 't> Answer<'l, 't> {
         };
         if step.is_empty() || step.ends_with(':') {
             for point in points {
-                let point = short(without_mark(point), POINT_CHARS_MAX / 2);
-                if step.len() + point.len() > STEP_BYTES_MAX {
-                    break;
-                }
+                let point = without_mark(point);
+                let point = match step.len() + point.len() > STEP_BYTES_MAX {
+                    true if step.is_empty() => clipped(point, STEP_BYTES_MAX),
+                    true => break,
+                    false => point,
+                };
                 step.push_str(match step.chars().next_back() {
                     None => "",
                     Some(':') => " ",
@@ -341,7 +349,7 @@ fn cut(text: &str, bytes_max: usize) -> String {
         out.push_str(sentence);
     }
     match out.is_empty() {
-        true => format!("{}…", super::words::clipped(text, bytes_max / 2)),
+        true => format!("{}…", clipped(text, bytes_max / 2)),
         false => out,
     }
 }
