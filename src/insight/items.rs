@@ -1,10 +1,10 @@
 //! The items of a session, out of its episodes and where the items stand in their texts.
 
-use super::facts::{LocatedItem, SessionContext, commits, facts};
+use super::facts::{LocatedItem, SessionContext, commits_made, facts};
 use super::outcome::{PENDING_CALL, SessionItem};
 use crate::model::episode::Episode;
 use crate::model::item::{Mark, apart};
-use crate::model::summary::{SessionCommit, Sourced, Summary};
+use crate::model::summary::{SessionCommit, Summary};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -87,9 +87,9 @@ impl<'e> SessionItems<'e> {
         summary
     }
 
-    /// The commits that they name.
-    pub fn commits(&self) -> Vec<Sourced<SessionCommit>> {
-        commits(&self.lines())
+    /// The commits that they name, under every hash that one had.
+    pub fn commits(&self) -> Vec<SessionCommit> {
+        commits_made(&self.lines())
     }
 
     fn mcp_tools(&self) -> Vec<(String, u64)> {

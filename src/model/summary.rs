@@ -349,7 +349,7 @@ pub struct ChangedFile {
 }
 
 /// A commit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionCommit {
     /// Abbreviated; empty where nothing printed it.
     pub hash: String,

@@ -92,9 +92,8 @@ impl SessionsAtWork {
     pub fn of(chunks: Vec<Found>) -> SessionsAtWork {
         let with_commits = |found: Found| {
             let items = SessionItems::of(std::iter::once(&found.episode));
-            let commits = items.commits().into_iter();
             ChunkAtWork {
-                commits: commits.map(|commit| commit.what).collect(),
+                commits: items.commits(),
                 found,
                 calls: OnceCell::new(),
             }

@@ -35,6 +35,27 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
     made.collect()
 }
 
+/// All that were made, under every hash that they had: also those that were rewritten or reset later.
+pub fn commits_made(lines: &[LocatedItem<'_>]) -> Vec<SessionCommit> {
+    let mut all: Vec<SessionCommit> = commits(lines)
+        .into_iter()
+        .map(|commit| commit.what)
+        .collect();
+    for (_, finding) in found(lines) {
+        if let Finding::Commit { hash, subject, .. } = finding
+            && !all.iter().any(|known| known.hash == *hash)
+        {
+            let (hash, subject) = (hash.clone(), subject.clone());
+            all.push(SessionCommit {
+                hash,
+                subject,
+                ..Default::default()
+            });
+        }
+    }
+    all
+}
+
 /// The session's commits so far.
 #[derive(Default)]
 struct Commits<'t> {
@@ -198,6 +219,17 @@ fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
         Regex::new(r"git rebase (?:-\S+ )*--onto \S+ ([0-9a-f]{7,40})\b").expect("a constant")
     });
     if let Some(back) = RESET.captures(command) {
+        // on a branch or under a tag they stay
+        let before = &command[..back.get(0).map_or(0, |reset| reset.start())];
+        let keeps = [
+            "git branch ",
+            "git checkout -b ",
+            "git switch -c ",
+            "git tag ",
+        ];
+        if keeps.iter().any(|keep| before.contains(keep)) {
+            return;
+        }
         let carets = back.get(2).map_or(1, |carets| carets.len());
         let count = back.get(1).and_then(|count| count.as_str().parse().ok());
         all.truncate(all.len().saturating_sub(count.unwrap_or(carets)));

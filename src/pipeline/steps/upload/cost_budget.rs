@@ -88,7 +88,10 @@ mod tests {
             usd_per_million_output: 0.0,
             finds: Finds::ASSUMED,
         };
-        let mut purse = CostBudget::new(Some(extraction), Some(2.0));
+        let mut small = Estimate::default();
+        small.add(Some(&extraction), 20);
+        let two = small.usd * 2.5;
+        let mut purse = CostBudget::new(Some(extraction), Some(two));
         let mut done = SinkReport::default();
         let outbound_episodes = [900_000, 10, 20, 30].map(outbound).to_vec();
         let paid = purse.pays(outbound_episodes, &mut done);
@@ -99,6 +102,6 @@ mod tests {
             panic!("{done:?}");
         };
         assert_eq!(dear.episode, Uuid::from_u128(900_000));
-        assert!(dear.usd > 60.0 && done.usd < 2.0, "{done:?}");
+        assert!(dear.usd > 60.0 && done.usd < two, "{done:?}");
     }
 }
