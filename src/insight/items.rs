@@ -1,8 +1,9 @@
 //! The items of a session, out of its episodes and where the items stand in their texts.
 
-use super::facts::{LocatedItem, SessionContext, commits_made, facts};
+use super::facts::{LocatedItem, SessionContext, commits, facts};
 use super::outcome::{PENDING_CALL, SessionItem};
 use crate::model::episode::Episode;
+use crate::model::finding::Finding;
 use crate::model::item::{Mark, apart};
 use crate::model::summary::{SessionCommit, Summary};
 use std::borrow::Cow;
@@ -87,9 +88,23 @@ impl<'e> SessionItems<'e> {
         summary
     }
 
-    /// The commits that they name, under every hash that one had.
+    /// The commits that they name, under every hash that they had: also those that were rewritten or reset later.
     pub fn commits(&self) -> Vec<SessionCommit> {
-        commits_made(&self.lines())
+        let lines = self.lines();
+        let last = commits(&lines).into_iter();
+        let mut all: Vec<SessionCommit> = last.map(|commit| commit.what).collect();
+        for finding in lines.iter().flat_map(|line| line.item.findings) {
+            if let Finding::Commit { hash, subject, .. } = finding
+                && !all.iter().any(|known| known.hash == *hash)
+            {
+                all.push(SessionCommit {
+                    hash: hash.clone(),
+                    subject: subject.clone(),
+                    ..SessionCommit::default()
+                });
+            }
+        }
+        all
     }
 
     fn mcp_tools(&self) -> Vec<(String, u64)> {

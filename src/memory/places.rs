@@ -293,11 +293,11 @@ fn several(typed: &str, roots: &[&str]) -> Error {
         parts[parts.len().saturating_sub(count)..].join("/")
     };
     let deepest = roots.iter().map(|root| root.split('/').count()).max();
-    let told = (2..=deepest.unwrap_or(2)).map(|count| {
+    let mut told = (2..=deepest.unwrap_or(2)).map(|count| {
         let ends = roots.iter().map(|root| end(root, count));
         ends.collect::<BTreeSet<String>>()
     });
-    let told = told.filter(|ends| ends.len() == roots.len()).next();
+    let told = told.find(|ends| ends.len() == roots.len());
     let told: Vec<String> = match told {
         Some(ends) => ends.into_iter().collect(),
         None => roots.iter().map(|root| (*root).to_owned()).collect(),

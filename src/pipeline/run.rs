@@ -65,10 +65,11 @@ pub fn run(
     if has(Step::Upload) {
         upload::keep_here(&mut run)?;
     }
-    if has(Step::Upload) && upload::is_wanted(&run) {
-        if let Some(_lock) = run.begin_delivery()? {
-            done.uploaded = upload::run(&mut run)?;
-        }
+    if has(Step::Upload)
+        && upload::is_wanted(&run)
+        && let Some(_lock) = run.begin_delivery()?
+    {
+        done.uploaded = upload::run(&mut run)?;
     }
     done.sweeps = sweeps(&done.ingested.unread, run.cx.env, run.cx.now);
     run.end()?;

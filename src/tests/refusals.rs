@@ -32,8 +32,10 @@ const SETTINGS: &str = r#"{
     "llm": {"endpoint": "http://127.0.0.1:1", "model": "m", "key_env": "MODEL_KEY"}
 }"#;
 
+type Damage = fn(&Desk, &str);
+
 /// Ways to break a file.
-const DAMAGES: [(&str, fn(&Desk, &str)); 5] = [
+const DAMAGES: [(&str, Damage); 5] = [
     ("nonsense", |desk, file| desk.write(file, "{[nonsense: \"")),
     ("an unknown key", |desk, file| {
         desk.write(file, "{\"nobody_knows_this\": 1}");

@@ -35,27 +35,6 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
     made.collect()
 }
 
-/// All that were made, under every hash that they had: also those that were rewritten or reset later.
-pub fn commits_made(lines: &[LocatedItem<'_>]) -> Vec<SessionCommit> {
-    let mut all: Vec<SessionCommit> = commits(lines)
-        .into_iter()
-        .map(|commit| commit.what)
-        .collect();
-    for (_, finding) in found(lines) {
-        if let Finding::Commit { hash, subject, .. } = finding
-            && !all.iter().any(|known| known.hash == *hash)
-        {
-            let (hash, subject) = (hash.clone(), subject.clone());
-            all.push(SessionCommit {
-                hash,
-                subject,
-                ..Default::default()
-            });
-        }
-    }
-    all
-}
-
 /// The session's commits so far.
 #[derive(Default)]
 struct Commits<'t> {

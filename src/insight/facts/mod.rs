@@ -24,7 +24,7 @@ pub use asks::{OFFERED, UNANSWERED};
 pub use decided::{decided, stated, stated_by_agent};
 #[cfg(test)]
 pub use history::OLDER_TASK;
-pub use history::{commits_made, is_older_task, says_unpushed, unpushed};
+pub use history::{commits, is_older_task, says_unpushed, unpushed};
 pub use line::LocatedItem;
 pub use objective::SessionContext;
 

@@ -291,7 +291,7 @@ fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     if let Some(coverage) = printed.or(llm.coverage) {
         lines.push(format!("- **Coverage**: {coverage:.1}%"));
     }
-    lines.extend(runs.into_iter().flat_map(|runs| other_runs(runs)));
+    lines.extend(runs.into_iter().flat_map(other_runs));
     lines
 }
 

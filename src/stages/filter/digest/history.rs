@@ -281,7 +281,7 @@ fn listed(line: &str) -> Option<Finding> {
         .and_then(|rest| rest.split_once(") "));
     let is_list =
         |names: &&str| names.contains("HEAD") || names.contains('/') || names.contains("tag: ");
-    let (names, subject) = match named.filter(|(names, _)| is_list(&names)) {
+    let (names, subject) = match named.filter(|(names, _)| is_list(names)) {
         Some((names, subject)) => (names, subject),
         None => ("", subject),
     };
