@@ -158,13 +158,14 @@ fn only_projects_with_sessions_are_tracked_for_agents() {
             json!([{"include": "a", "update_strategy": "sometimes"}]),
             "update_strategy",
         ),
-        ("work/app", json!([{"include": "**"}]), "absolute"),
+        // from where the server runs
+        ("work/app", json!([{"include": "**"}]), "no stored session"),
     ] {
         let arguments = json!({"project_path": path, "patterns": patterns});
         let refused = client
             .call("configure_file_tracking", arguments)
             .unwrap_err();
-        assert!(refused.contains(why), "{refused}");
+        assert!(refused.contains(why), "{path}: {refused}");
     }
     assert!(!home.path(".graphiti/tracking-config.json").exists());
 }
