@@ -380,7 +380,13 @@ fn what_changes_a_project_changes_it_under_every_name() {
     );
 }
 
-fn ask(desk: &Desk, dir: &Path, tool: &str, arguments: Value) -> Result<String, Error> {
+/// What a tool of a server that runs there answers.
+pub(super) fn ask_from(
+    desk: &Desk,
+    dir: &Path,
+    tool: &str,
+    arguments: Value,
+) -> Result<String, Error> {
     let now = desk.now;
     let context = ServerContext {
         env: Env {
@@ -444,7 +450,7 @@ fn every_tool_means_the_same_sessions_by_every_name_of_a_place() {
                 Some(_) => path.clone(),
                 None => desk.path("other"),
             };
-            let answer = ask(&desk, &dir, tool, arguments.clone()).unwrap();
+            let answer = ask_from(&desk, &dir, tool, arguments.clone()).unwrap();
             let all = told(&answer);
             match tool {
                 "recall" => assert!(
@@ -454,7 +460,7 @@ fn every_tool_means_the_same_sessions_by_every_name_of_a_place() {
                 _ => assert_eq!(all, wants, "{tool} {arguments} {place}: {answer}"),
             }
         }
-        let status = ask(&desk, &path, "session_tracking_status", json!({})).unwrap();
+        let status = ask_from(&desk, &path, "session_tracking_status", json!({})).unwrap();
         let root = desk.path(root(wants));
         assert!(
             status.contains(&format!("current project: {}\n", root.display())),
@@ -464,7 +470,7 @@ fn every_tool_means_the_same_sessions_by_every_name_of_a_place() {
             continue;
         }
         let patterns = json!([{"include": "*.md"}]);
-        ask(
+        ask_from(
             &desk,
             &path,
             tracking,
@@ -480,7 +486,7 @@ fn every_tool_means_the_same_sessions_by_every_name_of_a_place() {
             "pause_tracking",
             "resume_tracking",
         ] {
-            ask(&desk, &path, tool, json!({"project_path": text})).unwrap();
+            ask_from(&desk, &path, tool, json!({"project_path": text})).unwrap();
         }
     }
     let config = fs::read_to_string(desk.path(".graphiti/tracking-config.json")).unwrap();
@@ -491,7 +497,7 @@ fn every_tool_means_the_same_sessions_by_every_name_of_a_place() {
 #[test]
 fn tools_take_names_too() {
     let desk = places();
-    let by_name = ask(
+    let by_name = ask_from(
         &desk,
         &desk.path("other"),
         "search_sessions",
@@ -499,9 +505,9 @@ fn tools_take_names_too() {
     )
     .unwrap();
     assert_eq!(told(&by_name), APP);
-    let recent = ask(&desk, Path::new("app"), "recent", json!({})).unwrap();
+    let recent = ask_from(&desk, Path::new("app"), "recent", json!({})).unwrap();
     assert_eq!(told(&recent), APP);
-    let wrong = ask(
+    let wrong = ask_from(
         &desk,
         &desk.path("other"),
         "search_sessions",
@@ -519,10 +525,10 @@ fn isolated_tools_know_every_name_of_a_place() {
     );
     for (place, wants) in PLACES {
         let path = desk.path(place);
-        let ids = ask(&desk, &path, "search_sessions", json!({})).unwrap();
+        let ids = ask_from(&desk, &path, "search_sessions", json!({})).unwrap();
         assert_eq!(told(&ids), wants, "{place}");
         for (_, word) in SESSIONS {
-            let got = ask(&desk, &path, "get_session", json!({"session": word}));
+            let got = ask_from(&desk, &path, "get_session", json!({"session": word}));
             assert_eq!(got.is_ok(), wants.contains(&word), "{place}: {word}");
         }
         for (tool, arguments) in [
@@ -535,7 +541,7 @@ fn isolated_tools_know_every_name_of_a_place() {
                 json!({"name": "n", "episode_body": format!("again from {place}")}),
             ),
         ] {
-            let kept = ask(&desk, &path, tool, arguments).unwrap();
+            let kept = ask_from(&desk, &path, tool, arguments).unwrap();
             assert!(kept.starts_with("kept"), "{kept}");
         }
     }

@@ -3,34 +3,18 @@
 
 use super::git::{Site, take_the_cache_back};
 use super::git_told::{begins, run_all};
+use super::places::ask_from;
 use super::tracked;
 use super::world::Desk;
-use crate::config::Env;
-use crate::mcp::{ServerContext, call};
 use crate::model::git::Confidence;
-use crate::model::zone::Zone;
 use crate::store::{Access, GitUnit, Store};
-use chrono::FixedOffset;
 use serde_json::{Value, json};
 use std::path::Path;
 
 const WHY: &str = "Actually this won't work with our serverless architecture";
 
 fn ask_in(desk: &Desk, dir: &Path, tool: &str, arguments: Value) -> String {
-    let now = desk.now;
-    let context = ServerContext {
-        env: Env {
-            home: desk.path(""),
-            cwd: dir.to_owned(),
-            vars: desk.vars.clone(),
-        },
-        host: "desk".into(),
-        clock: Box::new(move || now),
-        zone: Zone::Fixed(FixedOffset::east_opt(0).unwrap()),
-        warn: Box::new(|what| panic!("{what}")),
-        is_beside: true,
-    };
-    call(&context, dir, tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error:?}"))
+    ask_from(desk, dir, tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error:?}"))
 }
 
 fn ask(site: &Site, tool: &str, arguments: Value) -> String {
