@@ -24,6 +24,7 @@ mod faults;
 mod filters;
 mod fold;
 mod forget;
+mod forget_meanwhile;
 mod from_zero;
 mod git;
 mod git_hostile;

@@ -82,17 +82,20 @@ impl Store {
     }
 
     /// Does `write` in one transaction: all of it or nothing. `doing` names it in errors.
-    pub(crate) fn write_transaction(
+    pub(crate) fn write_transaction<T>(
         &mut self,
         doing: &str,
-        write: impl FnOnce(&Connection) -> rusqlite::Result<()>,
-    ) -> Result<()> {
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         self.writable()?;
         let before = self.db.total_changes();
         let outcome = self
             .db
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .and_then(|tx| write(&tx).and_then(|()| tx.commit()));
+            .and_then(|tx| {
+                let written = write(&tx)?;
+                tx.commit().map(|()| written)
+            });
         self.dirty |= self.db.total_changes() != before;
         outcome.map_err(failed(doing))
     }

@@ -11,6 +11,7 @@ use crate::store::search::episodes::{Found, found_in};
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Which episodes are due.
@@ -179,28 +180,28 @@ impl Store {
     }
 
     /// Notes that these are about to be handed over, before they are: whatever happens then, a later
-    /// run looks whether they arrived.
-    pub fn sending(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
+    /// run looks whether they arrived. Gives those that are noted; the others went or changed since they were
+    /// read, and must not be sent: nobody would remove them.
+    pub fn sending(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<BTreeSet<Uuid>> {
         self.write_transaction("noting what is sent", |tx| {
             let mut upsert = tx.prepare_cached(
                 "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
-                 VALUES (?1, ?2, ?3, 'sent', 0, ?4, ?5)
+                 SELECT ?1, ?2, ?3, 'sent', 0, ?4, ?5
+                 WHERE EXISTS (SELECT 1 FROM episode WHERE id = ?1 AND revision = ?3)
                  ON CONFLICT DO UPDATE SET
                      attempts = CASE WHEN revision = excluded.revision THEN attempts ELSE 0 END,
                      (revision, state, at, next_at, place)
                          = (excluded.revision, 'sent', ?4, NULL, ?5)",
             )?;
+            let mut noted = BTreeSet::new();
             for sent in receipts {
                 let revision = sent.revision as i64;
-                upsert.execute(params![
-                    sent.id.as_bytes(),
-                    sink,
-                    revision,
-                    at.0,
-                    sent.place
-                ])?;
+                let row = params![sent.id.as_bytes(), sink, revision, at.0, sent.place];
+                if upsert.execute(row)? > 0 {
+                    noted.insert(sent.id);
+                }
             }
-            Ok(())
+            Ok(noted)
         })
     }
 

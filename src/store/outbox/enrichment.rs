@@ -9,6 +9,7 @@ use crate::store::outbox::deliveries::receipt;
 use crate::store::{Result, Store};
 use rusqlite::params;
 use std::collections::BTreeSet;
+use uuid::Uuid;
 
 /// Of an episode that waits to be enriched: in the revision that is stored, its time has come.
 const WAITS: &str = "d.sink = ?1 AND d.state = 'seen' AND d.revision = e.revision
@@ -99,18 +100,22 @@ impl Store {
         read().map_err(failed("reading what is under way"))
     }
 
-    /// Notes that a sink is about to be asked for these.
-    pub fn asking(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
+    /// Notes that a sink is about to be asked for these. Gives those that are noted; the others went or changed
+    /// since they were read, and must not be asked for.
+    pub fn asking(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<BTreeSet<Uuid>> {
         self.write_transaction("noting what is asked for", |tx| {
             let mut update = tx.prepare_cached(
                 "UPDATE delivery SET asked = ?4
                  WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state = 'seen'",
             )?;
+            let mut noted = BTreeSet::new();
             for asked in receipts {
                 let revision = asked.revision as i64;
-                update.execute(params![asked.id.as_bytes(), sink, revision, at.0])?;
+                if update.execute(params![asked.id.as_bytes(), sink, revision, at.0])? > 0 {
+                    noted.insert(asked.id);
+                }
             }
-            Ok(())
+            Ok(noted)
         })
     }
 

@@ -16,6 +16,7 @@ use crate::store::{Due, SinkRow, Store};
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// Episodes of one batch. More: fewer requests; fewer: less to ask about after a crash.
 const BATCH: usize = 250;
@@ -196,7 +197,7 @@ impl Delivery<'_> {
             let rows = self.still(rows, |delivery| delivery.due())?;
             let outbound_episodes = self.outgoing(&rows)?;
             let outbound_episodes = purse.pays(outbound_episodes, &mut self.done);
-            self.send_batch(&outbound_episodes)?;
+            self.send_batch(outbound_episodes)?;
             if self.done.stopped.is_some() {
                 break;
             }
@@ -221,12 +222,12 @@ impl Delivery<'_> {
             .collect())
     }
 
-    fn send_batch(&mut self, outbound_episodes: &[OutboundEpisode]) -> Result<(), Interrupted> {
+    fn send_batch(&mut self, outbound_episodes: Vec<OutboundEpisode>) -> Result<(), Interrupted> {
         if outbound_episodes.is_empty() {
             return Ok(());
         }
         let (n, orders) = (self.n, self.orders);
-        let receipts = self.receipts(outbound_episodes);
+        let receipts = self.receipts(&outbound_episodes);
         // it is called otherwise by now: the new place is noted only when the old one is empty
         let elsewhere = self.store.elsewhere(n, &receipts)?;
         if !elsewhere.is_empty() {
@@ -235,14 +236,18 @@ impl Delivery<'_> {
             }
             self.sink.forget(&elsewhere)?;
         }
-        self.store.sending(n, &receipts, orders.now)?;
+        let noted = self.store.sending(n, &receipts, orders.now)?;
+        let outbound_episodes = only(outbound_episodes, &noted);
+        if outbound_episodes.is_empty() {
+            return Ok(());
+        }
         let mut refused = None;
         let mut permitted = || {
             refused = (orders.permitted)(self.store).err();
             refused.is_none()
         };
         let mut uploaded = upload(
-            outbound_episodes,
+            &outbound_episodes,
             self.sink,
             &orders.retry,
             orders.now,
@@ -303,6 +308,15 @@ impl Delivery<'_> {
         };
         outbound_episodes.iter().map(receipt).collect()
     }
+}
+
+/// What was noted: the others went or changed since they were read.
+pub(super) fn only(
+    mut outbound_episodes: Vec<OutboundEpisode>,
+    noted: &BTreeSet<Uuid>,
+) -> Vec<OutboundEpisode> {
+    outbound_episodes.retain(|outbound| noted.contains(&outbound.id));
+    outbound_episodes
 }
 
 /// Rows in batches of at most so many, as many as a run may send, at the rate that is allowed.

@@ -5,13 +5,18 @@
 //! any more, so that none is asked for twice in the dark.
 
 use super::cost_budget::CostBudget;
-use super::delivery::{Delivery, Interrupted, paced};
+use super::delivery::{Delivery, Interrupted, only, paced};
 use super::options::DeliveryOptions;
 use crate::model::delivery::{
     self, DeliveryOutcome, DeliveryProgress, OutboundEpisode, Receipt, State,
 };
 use crate::model::time::Time;
 use crate::stages::upload::RetryOptions;
+use std::time::Duration;
+
+/// Looks at most, and between two of them.
+const COUNTS_MAX: u32 = 10;
+const COUNT_AGAIN: Duration = Duration::from_millis(200);
 
 impl Delivery<'_> {
     /// Enriches what waits for it; nothing where the sink doesn't.
@@ -48,7 +53,7 @@ impl Delivery<'_> {
             let outbound_episodes = self.outgoing(&rows)?;
             let outbound_episodes = self.still_to_enrich(outbound_episodes)?;
             let outbound_episodes = purse.pays(outbound_episodes, &mut self.done);
-            self.enrich_window(&outbound_episodes)?;
+            self.enrich_window(outbound_episodes)?;
             if self.done.stopped.is_some() {
                 break;
             }
@@ -63,7 +68,16 @@ impl Delivery<'_> {
             && let Ok(places) = self.store.places(self.n)
             && let Some(server) = self.sink.enrichment()
         {
-            self.done.counted = server.counts(&places).ok();
+            // facts and mentions are written after the node that says that it is done
+            let mut last = server.counts(&places).ok();
+            for _ in 0..COUNTS_MAX {
+                (self.orders.wait)(COUNT_AGAIN);
+                let now = server.counts(&places).ok();
+                if std::mem::replace(&mut last, now) == now {
+                    break;
+                }
+            }
+            self.done.counted = last;
         }
     }
 
@@ -98,14 +112,18 @@ impl Delivery<'_> {
         Ok(waits)
     }
 
-    fn enrich_window(&mut self, outbound_episodes: &[OutboundEpisode]) -> Result<(), Interrupted> {
+    fn enrich_window(
+        &mut self,
+        outbound_episodes: Vec<OutboundEpisode>,
+    ) -> Result<(), Interrupted> {
+        let receipts = self.receipts(&outbound_episodes);
+        let noted = self.store.asking(self.n, &receipts, self.orders.now)?;
+        let outbound_episodes = only(outbound_episodes, &noted);
         if outbound_episodes.is_empty() {
             return Ok(());
         }
-        let receipts = self.receipts(outbound_episodes);
-        self.store.asking(self.n, &receipts, self.orders.now)?;
         let outcomes = match self.sink.enrichment() {
-            Some(server) => server.enrich(outbound_episodes)?,
+            Some(server) => server.enrich(&outbound_episodes)?,
             None => Vec::new(),
         };
         let answered = outbound_episodes.iter().zip(outcomes);
