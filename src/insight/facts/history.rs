@@ -194,19 +194,16 @@ fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
         Regex::new(r"git reset (?:--(?:soft|mixed|hard) )?(?:HEAD|@)(?:~(\d*)|(\^+))")
             .expect("a constant")
     });
+    // on a branch or under a tag they stay
+    static KEEPS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"git (?:branch|tag|checkout -b|switch -c) +[\w./]").expect("a constant")
+    });
     static ONTO: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"git rebase (?:-\S+ )*--onto \S+ ([0-9a-f]{7,40})\b").expect("a constant")
     });
     if let Some(back) = RESET.captures(command) {
-        // on a branch or under a tag they stay
         let before = &command[..back.get(0).map_or(0, |reset| reset.start())];
-        let keeps = [
-            "git branch ",
-            "git checkout -b ",
-            "git switch -c ",
-            "git tag ",
-        ];
-        if keeps.iter().any(|keep| before.contains(keep)) {
+        if KEEPS.is_match(before) {
             return;
         }
         let carets = back.get(2).map_or(1, |carets| carets.len());
@@ -526,6 +523,24 @@ mod tests {
         let sent = line(2, "Action: Bash(git log --oneline) → …", &sent);
         assert_eq!(told(&[begun, sent]), ["1a2b3c4 One true"]);
         assert_eq!(told(&[sent]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_a_branch_keeps_is_not_reset_away_and_a_list_of_branches_keeps_nothing() {
+        let (one, two) = (made("1a2b3c4", "One", false), made("5d6e7f8", "Two", false));
+        let (one, two) = (line(1, "Action: x", &one), line(2, "Action: x", &two));
+        for (before, stay) in [
+            ("git branch feat", 2),
+            ("git branch -a", 0),
+            ("git status", 0),
+        ] {
+            let reset = format!("Action: Bash({before} && git reset --hard HEAD~2) → ok");
+            assert_eq!(
+                told(&[one, two, line(3, &reset, &[])]).len(),
+                stay,
+                "{before}"
+            );
+        }
     }
 
     #[test]
