@@ -179,14 +179,20 @@ mod tests {
         fs::write(file, text).unwrap();
     }
 
+    /// `repo`, and a worktree of it at `elsewhere/x`.
+    fn with_worktree(world: &Path) {
+        let git = world.join("repo/.git");
+        put(git.join("HEAD"), "ref: refs/heads/main\n");
+        put(git.join("worktrees/x/commondir"), "../..\n");
+        let link = format!("gitdir: {}\n", git.join("worktrees/x").display());
+        put(world.join("elsewhere/x/.git"), &link);
+    }
+
     #[test]
     fn linked_worktrees_fold_into_their_repository() {
         let world = tempfile::tempdir().unwrap();
         let at = |p: &str| world.path().join(p);
-        put(at("repo/.git/HEAD"), "ref: refs/heads/main\n");
-        put(at("repo/.git/worktrees/x/commondir"), "../..\n");
-        let link = format!("gitdir: {}\n", at("repo/.git/worktrees/x").display());
-        put(at("elsewhere/x/.git"), &link);
+        with_worktree(world.path());
         put(at("elsewhere/x/src/a.rs"), "");
         assert_eq!(worktree_main(&at("elsewhere/x")), Some(at("repo")));
         assert_eq!(worktree_main(&at("elsewhere/x/src")), Some(at("repo")));
@@ -203,10 +209,7 @@ mod tests {
     fn a_place_has_one_name() {
         let world = tempfile::tempdir().unwrap();
         let at = |p: &str| world.path().join(p);
-        put(at("repo/.git/HEAD"), "ref: refs/heads/main\n");
-        put(at("repo/.git/worktrees/x/commondir"), "../..\n");
-        let link = format!("gitdir: {}\n", at("repo/.git/worktrees/x").display());
-        put(at("elsewhere/x/.git"), &link);
+        with_worktree(world.path());
         put(at("repo/src/a.rs"), "");
         put(at("repo/lib/.git/HEAD"), "ref: refs/heads/main\n");
         put(at("plain/notes/a.md"), "");

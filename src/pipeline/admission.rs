@@ -27,6 +27,8 @@ pub struct Admission<'a> {
     now: Time,
     allow_untrusted: bool,
     projects: Mutex<BTreeMap<String, Verdict>>,
+    /// Whether the roots of folders are excluded.
+    folders: Mutex<BTreeMap<String, bool>>,
     unclear: Mutex<BTreeSet<String>>,
 }
 
@@ -43,6 +45,7 @@ impl<'a> Admission<'a> {
             now,
             allow_untrusted: false,
             projects: Mutex::default(),
+            folders: Mutex::default(),
             unclear: Mutex::default(),
         }
     }
@@ -74,8 +77,9 @@ impl<'a> Admission<'a> {
         let is_excluded = |place: &str| excluded.covers(place);
         let is_named = places.into_iter().flatten().any(is_excluded);
         if is_named
-            || (!excluded.patterns().is_empty()
-                && place(project.or(cwd)).is_some_and(|root| is_excluded(&root)))
+            || project
+                .or(cwd)
+                .is_some_and(|folder| self.is_root_excluded(folder))
         {
             return Err("excluded".into());
         }
@@ -88,6 +92,23 @@ impl<'a> Admission<'a> {
             .entry(project.to_owned())
             .or_insert_with(judge)
             .clone()
+    }
+
+    /// Whether the root of the project that a folder is in is excluded. Asks the disk once for each folder, and
+    /// never where nothing is excluded.
+    fn is_root_excluded(&self, folder: &str) -> bool {
+        let excluded = &self.loaded.config.excluded;
+        if excluded.patterns().is_empty() {
+            return false;
+        }
+        let mut folders = locked(&self.folders);
+        if let Some(known) = folders.get(folder) {
+            return *known;
+        }
+        let root = root_of(Some(Path::new(folder)), Path::new("/"));
+        *folders
+            .entry(folder.to_owned())
+            .or_insert(excluded.covers(&root))
     }
 
     /// What nobody could understand of what was looked at so far, each once: `file: why`. Logs were
@@ -153,11 +174,6 @@ impl<'a> Admission<'a> {
         let (own, user) = (of(own), of(&self.loaded.config));
         (own != user).then(|| Arc::new(own))
     }
-}
-
-/// The root of the project that a folder is in.
-fn place(folder: Option<&str>) -> Option<String> {
-    folder.map(|folder| root_of(Some(Path::new(folder)), Path::new("/")))
 }
 
 /// Under the name that sessions have for it, or without links.
