@@ -3,8 +3,10 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters;
+use crate::memory::moved_projects::moved_from;
 use crate::memory::places::root_of;
 use crate::model::error::Error;
+use crate::model::shell::word;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Store};
 use anyhow::Result;
@@ -20,45 +22,70 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// Say that a project is at another place now: what is stored of it counts to the one there
+    /// Say that a project is at another place now: sessions stored under the old one belong to it
     Move {
         /// Where it was: a path, or its name
         #[arg(value_name = "OLD")]
         old: String,
         /// Its folder now
-        #[arg(value_name = "NEW")]
-        new: PathBuf,
+        #[arg(value_name = "NEW", required_unless_present = "undo")]
+        new: Option<PathBuf>,
+        /// Take the move of OLD back
+        #[arg(long, conflicts_with = "new")]
+        undo: bool,
     },
 }
 
-/// Notes it. Nothing that is stored changes: moving it back undoes it.
+/// Notes it, or takes it back. Nothing that is stored changes.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let Verb::Move { old, new } = &args.verb;
-    ctx.reader()?;
+    let Verb::Move { old, new, .. } = &args.verb;
+    let store = ctx.reader()?;
+    let Some(new) = new else {
+        let (from, to) = moved_from(old, &ctx.env.cwd, &store.moves()?)?;
+        write(ctx, |store| store.undo_move(&from))?;
+        return told(&from, &to, true, ctx);
+    };
     let from = session_filters::places(ctx)?.stored_root(old, &ctx.env.cwd)?;
     let to = root_of(Some(new), &ctx.env.cwd);
-    if from == to || !Path::new(&to).is_dir() {
-        let what = if from == to {
-            "is where it was"
-        } else {
-            "is no folder"
-        };
-        return Err(Error::usage(format!("{to} {what}")).into());
+    if from == to {
+        return Err(Error::usage(format!("{to} is where it was")).into());
     }
-    let _lock = Lock::take(&ctx.home.lock())?;
-    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
-    store.move_project(&from, &to, ctx.now)?;
-    store.finish()?;
-    if ctx.out.json {
-        ctx.out
-            .document("project move", json!({"from": from, "to": to}))?;
-    } else {
-        ctx.out
-            .did(format!("what is stored of {from} counts to {to} now"))?;
+    if !Path::new(&to).is_dir() {
+        let hint = "move or clone the project there first";
+        return Err(Error::usage(format!("{to} is no folder"))
+            .hinted(hint)
+            .into());
     }
+    let now = ctx.now;
+    write(ctx, |store| store.move_project(&from, &to, now))?;
+    told(&from, &to, false, ctx)?;
     let loaded = ctx.settings()?;
     for warning in loaded.named_at_old_place(&from, &to) {
         ctx.out.warn(warning)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write(ctx: &Ctx, what: impl FnOnce(&mut Store) -> Result<(), Error>) -> Result<()> {
+    let _lock = Lock::take_for("project move", &ctx.home.lock())?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    what(&mut store)?;
+    Ok(store.finish()?)
+}
+
+fn told(from: &str, to: &str, undone: bool, ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        let body = json!({"from": from, "to": to, "undone": undone});
+        ctx.out.document("project move", body)?;
+        return Ok(Exit::Done);
+    }
+    let owner = if undone { "it again" } else { to };
+    ctx.out
+        .did(format!("sessions stored under {from} belong to {owner}"))?;
+    if !undone {
+        let from = word(from);
+        ctx.out
+            .note(format!("to undo: sessionmill project move --undo {from}"))?;
     }
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use super::memory_groups::workspace_key;
 use crate::host::git;
 use crate::host::reflog::work_trees;
 use crate::host::repository::Repository;
-use crate::model::error::Error;
+use crate::model::error::{Error, ErrorKind};
 use crate::model::shell::word;
 use crate::store::{KnownWorkspace, Store};
 use serde::Serialize;
@@ -35,6 +35,28 @@ impl MovedProject {
             format!("sessionmill project move {from} {to} joins it to its past"),
         ]
     }
+}
+
+/// The move of what is called so, by the path that it had or by its last folders: from where to where.
+///
+/// # Errors
+/// Nothing that is called so was moved.
+pub fn moved_from(
+    typed: &str,
+    cwd: &Path,
+    moves: &[(String, String)],
+) -> Result<(String, String), Error> {
+    let spelled = git::tidy(&cwd.join(typed));
+    let is_it = |path: &str| Path::new(path) == spelled || Path::new(path).ends_with(typed);
+    let found = moves.iter().find(|(from, _)| is_it(from));
+    found.cloned().ok_or_else(|| {
+        let known: Vec<&str> = moves.iter().map(|(from, _)| from.as_str()).collect();
+        let hint = match known.is_empty() {
+            true => "no project was moved".to_owned(),
+            false => format!("moved were: {}", known.join(", ")),
+        };
+        Error::new(ErrorKind::Failed, format!("{typed} was not moved")).hinted(hint)
+    })
 }
 
 /// Commits that are walked to the first one. More: a run waits for long histories, which have remotes.

@@ -64,6 +64,15 @@ fn a_move_is_said_of_what_is_stored_and_of_a_folder_and_can_be_taken_back() {
         ran.shown()
     );
     assert_eq!(sessions("third"), ["otherword"]);
+    let undo = format!("sessionmill project move --undo {other}");
+    let told = "to undo: sessionmill project move --undo ";
+    assert!(ran.stderr.contains(told), "{}", ran.shown());
+    done(desk.run(&undo));
+    assert_eq!(sessions(&other), ["otherword"]);
+    let again = desk.run(&undo);
+    assert_eq!(again.exit, Exit::Failed, "{}", again.shown());
+    assert!(again.stderr.contains("was not moved"), "{}", again.shown());
+    done(desk.run(&format!("sessionmill project move {other} third")));
     // and into a folder of its own, and back
     fs::create_dir(desk.path("other")).unwrap();
     fs::rename(desk.path("third"), desk.path("other/again")).unwrap();

@@ -147,6 +147,14 @@ impl Store {
         })
     }
 
+    /// What is stored under `path` counts to its own project again.
+    pub fn undo_move(&mut self, path: &str) -> Result<()> {
+        self.write_transaction("taking a move back", |tx| {
+            tx.execute("DELETE FROM moved_project WHERE path = ?1", [path])
+                .map(drop)
+        })
+    }
+
     /// The project of exactly this namespace; `None`: nothing of it is stored.
     pub fn project(&self, namespace: &str) -> Result<Option<Project>> {
         self.db
