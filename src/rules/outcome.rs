@@ -42,7 +42,8 @@ pub fn announces(sentence: &str) -> bool {
     let sentence = sentence.to_lowercase().replace('’', "'");
     let table = &*TABLE;
     let mut starts = table.announces.begins.iter().chain(&table.goes_on.begins);
-    starts.any(|start| begins(&sentence, start)) && !holds(&sentence, &table.unless)
+    let is_said = starts.any(|start| begins(&sentence, start));
+    (is_said || holds(&sentence, &table.announces.holds)) && !holds(&sentence, &table.unless)
 }
 
 fn begins(sentence: &str, start: &str) -> bool {
@@ -108,6 +109,7 @@ struct Written {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Announcements {
+    holds: Vec<String>,
     begins: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, bool>,
