@@ -89,6 +89,12 @@ fn is_around(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '*' | '"' | '>' | '•' | ',' | ';')
 }
 
+/// A question that begins like one.
+pub fn asks_something(text: &str) -> bool {
+    let first = first_word(text);
+    text.ends_with('?') && first.is_some_and(|word| TABLE.questions.contains(&word))
+}
+
 /// Without the words before an ask.
 fn opened(text: &str) -> &str {
     opened_by(text, &TABLE.openers).unwrap_or(text)

@@ -9,8 +9,8 @@ use crate::model::exchange::is_bare_command;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::requests::{
-    RequestKind, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand, is_place,
-    points, request,
+    RequestKind, asks_something, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand,
+    is_place, points, request,
 };
 use crate::rules::words::{content_words, is_same, is_stopword, tokens};
 
@@ -74,7 +74,8 @@ pub fn objective(
         _ => FIRST_CHARS_MAX,
     };
     let mut text = whole(first, OBJECTIVE_CHARS_MAX, most);
-    if is_pointer(&text) {
+    let is_whole = !is_pointer(&text);
+    if !is_whole {
         let more = further(first, asking, context);
         let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
         let more = more.map(|more| shortened(&more, room));
@@ -84,13 +85,16 @@ pub fn objective(
     let room = OBJECTIVE_CHARS_MAX.saturating_sub(about.chars().count());
     if text.chars().count() > room && room >= ASK_CHARS_MIN {
         let shorter = whole(first, room, most);
-        text = match is_pointer(&shorter) {
-            true => shortened(&text, room),
-            false => shorter,
+        text = match is_whole {
+            true => shorter,
+            false => shortened(&text, room),
         };
     }
     let left = room.saturating_sub(text.chars().count());
-    text.push_str(&then(lines, prompts, &text, first.at, left));
+    match then(lines, prompts, &text, first.at, left) {
+        later if later.is_empty() && is_whole => text = whole(first, room, room),
+        later => text.push_str(&later),
+    }
     let all = format!("{text}{about}");
     let fits = all.chars().count() <= OBJECTIVE_CHARS_MAX;
     Some(first.line.source(if fits { all } else { text }))
@@ -110,7 +114,7 @@ fn then(
             let all = told(prompt);
             let asks = |told: &&Told<'_>| {
                 let is_whole = told.text.matches('"').count() % 2 == 0;
-                let asks = told.kind == RequestKind::Ask || told.text.ends_with('?');
+                let asks = told.kind == RequestKind::Ask || asks_something(told.text);
                 let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
                 asks && is_whole && says
             };
@@ -161,8 +165,12 @@ fn further<'p, 'l: 'p, 't: 'l>(
     let beside = first.prose.error.or(first.prose.address).map(str::to_owned);
     let title = || titled(first, context).map(str::to_owned);
     let next = || {
-        let mut next = asking.map(|prompt| whole(prompt, OBJECTIVE_CHARS_MAX, FIRST_CHARS_MAX));
-        next.find(|text| !is_pointer(text))
+        let mut next = asking.filter_map(|prompt| {
+            let all = told(prompt);
+            let ask = all.iter().find(|told| !is_pointer(told.text))?;
+            Some(ask.text.to_owned())
+        });
+        next.next()
     };
     beside.or_else(title).or_else(next)
 }
@@ -289,7 +297,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
         (!is_part && !is_limit && !about(request.text).is_empty()).then(|| Told {
             nth,
             kind: request.kind,
-            text: request.text,
+            text: request.text.trim_start_matches(['-', '–', ' ']),
             leads: sentence.ends_with(':'),
             is_title: Some(&nth) == title,
         })

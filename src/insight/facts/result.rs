@@ -4,14 +4,16 @@
 use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::stated::{BEGINNING_BYTES_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated};
+use super::stated::{
+    BEGINNING_BYTES_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, without_mark,
+};
 use super::words::folded;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
-use crate::rules::replies::asks_which;
-use crate::rules::requests::is_objection;
+use crate::rules::replies::{asks_which, lists_options};
+use crate::rules::requests::{RequestKind, is_objection, request};
 use crate::rules::words::{content_words, is_same, sentences};
 
 /// Shorter ones say that something is done, not what.
@@ -157,7 +159,8 @@ impl<'l, 't> Answer<'l, 't> {
         };
         let (line, said) = last_said(exchange, edits)?;
         let words = line.words();
-        if !is_last && came != Came::Changed && (is_cut(exchange, line) || asks_to_choose(words)) {
+        let is_open = || is_cut(exchange, line) || asks_to_choose(words) || proposes(&said);
+        if !is_last && came != Came::Changed && is_open() {
             return None;
         }
         let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
@@ -184,7 +187,7 @@ impl<'l, 't> Answer<'l, 't> {
     }
 
     fn topic(&self) -> Vec<String> {
-        content_words(&one_line(&self.said, STEP_BYTES_MAX))
+        content_words(&one_line(&self.said, 2 * STEP_BYTES_MAX))
     }
 
     /// In a line; of a list its first points.
@@ -245,11 +248,18 @@ fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bool {
     })
 }
 
+/// A plan of what could be done: `Add a flag`.
+fn proposes(said: &[String]) -> bool {
+    let first = said.first().map(|line| without_mark(line));
+    let request = first.and_then(|line| request(sentences(line).next()?));
+    request.is_some_and(|request| request.kind == RequestKind::Ask)
+}
+
 /// Which of several shall be done is answered behind it.
 fn asks_to_choose(words: &str) -> bool {
     let line = words.trim_end().lines().next_back().unwrap_or_default();
     let line = folded(line);
-    line.ends_with('?') && sentences(&line).last().is_some_and(asks_which)
+    lists_options(words) || line.ends_with('?') && sentences(&line).last().is_some_and(asks_which)
 }
 
 /// The words don't announce what comes next.

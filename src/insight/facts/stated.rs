@@ -22,6 +22,7 @@ fn beginning(words: &str, bytes_max: usize) -> Option<String> {
 pub fn stated(words: &str) -> Vec<String> {
     let mut inside_code = false;
     let mut all: Vec<String> = Vec::new();
+    let mut bytes = 0;
     let mut lines = words.lines().map(str::trim_end).peekable();
     while let Some(line) = lines.next() {
         let bare = line.trim_start();
@@ -37,8 +38,12 @@ pub fn stated(words: &str) -> Vec<String> {
         let said = match bare.starts_with('|') {
             true if is_header() => continue,
             true => row(bare),
+            // only counted
+            false if bytes > BEGINNING_BYTES_MAX && is_point(line) => line.to_owned(),
+            false if bytes > BEGINNING_BYTES_MAX => break,
             false => said(line, all.is_empty()),
         };
+        bytes += said.len();
         if !said.is_empty() {
             all.push(said);
         }
@@ -169,7 +174,7 @@ pub fn is_point(line: &str) -> bool {
 }
 
 /// `one` of `- one`, `2. one`.
-fn without_mark(point: &str) -> &str {
+pub fn without_mark(point: &str) -> &str {
     let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
     let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = digits
