@@ -293,8 +293,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
     let all = sentences.filter_map(|(nth, sentence)| {
         let request = request(sentence)?;
         let is_part = request.text.starts_with(['(', ')']);
-        let is_limit = request.kind == RequestKind::Limit && nth > 0;
-        (!is_part && !is_limit && !about(request.text).is_empty()).then(|| Told {
+        (!is_part && !about(request.text).is_empty()).then(|| Told {
             nth,
             kind: request.kind,
             text: request.text.trim_start_matches(['-', '–', ' ']),
@@ -307,7 +306,13 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
         let is_place = !told.text.contains(' ') && told.text.contains(['.', '/']);
         !is_place && (!told.leads || says(told.text))
     };
-    all.filter(says).collect()
+    let all: Vec<Told<'_>> = all.filter(says).collect();
+    let is_how = |told: &Told<'_>| told.kind == RequestKind::Limit;
+    // how it shall be done is told where nothing else is said
+    match all.iter().all(is_how) {
+        true => all,
+        false => all.into_iter().filter(|told| !is_how(told)).collect(),
+    }
 }
 
 /// More than one word of it says what it is about.
