@@ -179,11 +179,8 @@ fn said(words: &str) -> Vec<Stated> {
     if headings >= HEADINGS_MIN {
         return Vec::new();
     }
-    let mut all = decisions(words);
-    if words.len() > PROMPT_BYTES_MAX {
-        all.retain(|stated| speaks_of_self(&stated.sentence));
-    }
-    all
+    let is_short = words.len() <= PROMPT_BYTES_MAX;
+    decisions(words, |sentence| is_short || speaks_of_self(sentence))
 }
 
 fn speaks_of_self(sentence: &str) -> bool {

@@ -64,19 +64,19 @@ pub fn objective(
     prompts: &[Prompt<'_, '_>],
     context: &SessionContext<'_>,
 ) -> Option<Sourced<String>> {
-    let mut asking = prompts.iter().filter(|prompt| is_asking(prompt));
-    let Some(first) = asking.next() else {
+    let asking: Vec<&Prompt<'_, '_>> = prompts.iter().filter(|prompt| is_asking(prompt)).collect();
+    let Some((first, others)) = asking.split_first() else {
         return prompts.iter().find_map(only_pasted);
     };
     let work = Work { lines, context };
-    let most = match prompts.iter().filter(|prompt| is_asking(prompt)).count() {
-        ..=2 => OBJECTIVE_CHARS_MAX,
+    let most = match others.len() {
+        ..=1 => OBJECTIVE_CHARS_MAX,
         _ => FIRST_CHARS_MAX,
     };
     let mut text = whole(first, OBJECTIVE_CHARS_MAX, most);
     let is_whole = !is_pointer(&text);
     if !is_whole {
-        let more = further(first, asking, context);
+        let more = further(first, others, context);
         let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
         let more = more.map(|more| shortened(&more, room));
         text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
@@ -91,7 +91,7 @@ pub fn objective(
         };
     }
     let left = room.saturating_sub(text.chars().count());
-    match then(lines, prompts, &text, first.at, left) {
+    match then(lines, others, &text, left) {
         later if later.is_empty() && is_whole => text = whole(first, room, room),
         later => text.push_str(&later),
     }
@@ -101,15 +101,9 @@ pub fn objective(
 }
 
 /// Asks that came later, whole, in the order of time, where they fit: of many those that most was done for.
-fn then(
-    lines: &[LocatedItem<'_>],
-    prompts: &[Prompt<'_, '_>],
-    text: &str,
-    first: usize,
-    room: usize,
-) -> String {
-    let others = prompts.iter().filter(|prompt| prompt.at > first);
+fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room: usize) -> String {
     let mut asks: Vec<(usize, usize, String)> = others
+        .iter()
         .filter_map(|prompt| {
             let all = told(prompt);
             let asks = |told: &&Told<'_>| {
@@ -157,15 +151,15 @@ const THEN_MAX: usize = 2;
 
 /// What an ask that only points at something is about: the address or the error that stands beside it, the
 /// session's title, else the next ask that says something.
-fn further<'p, 'l: 'p, 't: 'l>(
+fn further(
     first: &Prompt<'_, '_>,
-    asking: impl Iterator<Item = &'p Prompt<'l, 't>>,
+    others: &[&Prompt<'_, '_>],
     context: &SessionContext<'_>,
 ) -> Option<String> {
     let beside = first.prose.error.or(first.prose.address).map(str::to_owned);
     let title = || titled(first, context).map(str::to_owned);
     let next = || {
-        let mut next = asking.filter_map(|prompt| {
+        let mut next = others.iter().filter_map(|prompt| {
             let all = told(prompt);
             let ask = all.iter().find(|told| !is_pointer(told.text))?;
             Some(ask.text.to_owned())

@@ -14,7 +14,8 @@ use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
 use crate::rules::replies::{asks_which, lists_options};
 use crate::rules::requests::{RequestKind, is_objection, request};
-use crate::rules::words::{content_words, is_same, sentences};
+use crate::rules::words::sentences;
+use rustc_hash::FxHashSet;
 
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
@@ -68,18 +69,13 @@ pub fn result(
 
 /// Without answers that a later one tells anew: the test that was written again, the plan that was changed.
 fn standing<'l, 't>(answers: Vec<Answer<'l, 't>>) -> Vec<Answer<'l, 't>> {
-    let words: Vec<Vec<String>> = answers.iter().map(Answer::topic).collect();
+    let words: Vec<FxHashSet<u64>> = answers.iter().map(Answer::topic).collect();
     let is_told_anew = |nth: usize| {
         let own = &words[nth];
         let later = answers.iter().zip(&words).skip(nth + 1).take(NEAR_ANSWERS);
         let mut later = later.filter(|(answer, _)| answer.came != Came::Said);
         own.len() >= TOPIC_WORDS_MIN
-            && later.any(|(_, words)| {
-                let shared = own
-                    .iter()
-                    .filter(|word| words.iter().any(|other| is_same(word, other)));
-                shared.count() * 5 >= own.len() * 3
-            })
+            && later.any(|(_, words)| own.intersection(words).count() * 5 >= own.len() * 3)
     };
     let stands: Vec<bool> = (0..answers.len()).map(|nth| !is_told_anew(nth)).collect();
     let each = answers.into_iter().zip(stands);
@@ -186,8 +182,20 @@ impl<'l, 't> Answer<'l, 't> {
         fitted(&self.said, bytes_max)
     }
 
-    fn topic(&self) -> Vec<String> {
-        content_words(&one_line(&self.said, 2 * STEP_BYTES_MAX))
+    /// Its longer words, by how they begin in small letters.
+    fn topic(&self) -> FxHashSet<u64> {
+        const WORD_BYTES_MIN: usize = 5;
+        const STEM_BYTES: usize = 6;
+        let text = one_line(&self.said, 2 * STEP_BYTES_MAX);
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| word.len() >= WORD_BYTES_MIN);
+        let key = |word: &str| {
+            let stem = word.bytes().take(STEM_BYTES);
+            stem.fold(0, |key, byte| {
+                key << 8 | u64::from(byte.to_ascii_lowercase())
+            })
+        };
+        words.map(key).collect()
     }
 
     /// In a line; of a list its first points.
@@ -309,6 +317,20 @@ mod tests {
         let cut = [agent("Agent: Now let me run the tests of the whole shop:")];
         assert_eq!(told(&[&work[..], &cut].concat()), wants, "announced");
         assert_eq!(told(&[user("User: fix it all"), cut[0]]), None);
+        let again = [
+            user("User: write a test for it"),
+            edited,
+            agent(
+                "Agent: The test creates a cart, rounds its prices twice and verifies the total.",
+            ),
+            user("User: is that the same as before? the shop's totals were wrong"),
+            edited,
+            agent(
+                "Agent: The test creates a shop, rounds the prices of each cart twice and verifies its total.",
+            ),
+        ];
+        let (main, steps) = result(&again, &prompts(&again));
+        assert!(main.is_some_and(|told| told.what.contains("a shop")) && steps.is_empty());
         let explored = [
             user("User: how does the cart round its prices?"),
             agent("Agent: Half up, once a row; the sum is never rounded again."),

@@ -159,7 +159,7 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
             };
             text.push_str(joint);
             text.push_str(&cut(piece, room));
-        } else if let left @ 1.. = points_left(&lines[nth..]) {
+        } else if in_list && let left @ 1.. = points_left(&lines[nth..]) {
             text.push_str(&format!("; and {left} more"));
         }
         break;
