@@ -251,7 +251,7 @@ fn admit(
     gathered: &mut Gathered,
     report: &mut IngestReport,
 ) -> Result<Option<FileWork>> {
-    let (slice, setup) = (looked.slice, context.setup);
+    let (mut slice, setup) = (looked.slice, context.setup);
     if looked.same {
         let key = slice.file.key.clone();
         gathered.moved.push((key, slice.file));
@@ -281,9 +281,15 @@ fn admit(
             return Ok(None);
         }
     };
-    if let Some(reason) = not_again(&slice, checkpoint, &gathered.tombstones) {
-        report.leave_out(reason.into());
-        return Ok(None);
+    let (ids, resume_state) = (store.record_ids(key)?, store.resume_state(key)?);
+    match not_again(checkpoint, &gathered.tombstones) {
+        Some(reason) if slice.seen == SourceChange::Again => {
+            report.leave_out(reason.into());
+            return Ok(None);
+        }
+        // what the store can't read any more its log tells again
+        None if resume_state.is_none() => slice.seen = SourceChange::Again,
+        _ => {}
     }
     // only what was admitted: a log that is left out stays where the store has it
     if let Some(was) = &slice.was
@@ -291,8 +297,6 @@ fn admit(
     {
         return Ok(None);
     }
-    let ids = store.record_ids(key)?;
-    let resume_state = store.resume_state(key)?.unwrap_or_default();
     let checkpoint = Checkpoint {
         key: slice.file.key.clone(),
         ..checkpoint.clone()
@@ -309,7 +313,7 @@ fn admit(
         tombstones: gathered.tombstones.clone(),
         before: Some(Before {
             checkpoint,
-            resume_state,
+            resume_state: resume_state.unwrap_or_default(),
             ids,
         }),
         slice,
@@ -366,14 +370,7 @@ fn head(
 }
 
 /// Why a log that is to be told again from its start can't be.
-fn not_again(
-    slice: &Slice,
-    checkpoint: &Checkpoint,
-    tombstones: &Tombstones,
-) -> Option<&'static str> {
-    if slice.seen != SourceChange::Again {
-        return None;
-    }
+fn not_again(checkpoint: &Checkpoint, tombstones: &Tombstones) -> Option<&'static str> {
     // Its records would have no owner for a while, and a fork could tell them.
     if tombstones.holds(&checkpoint.session) {
         return Some(FORGOTTEN);
