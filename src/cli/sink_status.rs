@@ -159,11 +159,22 @@ impl SinkStatus<'_> {
             (_, None, Some(last)) => vec![format!("delivered {}", ago(last, ctx.now))],
             (_, None, None) => vec!["nothing delivered yet".to_owned()],
         };
+        let given_up = self.of(State::Dead);
+        if given_up > 0 {
+            words.push(format!(
+                "{} given up (sessionmill deliver dead list)",
+                count(given_up)
+            ));
+        }
         let mut add = |many: u64, what: &str| {
             if many > 0 {
                 words.push(format!("{} {what}", count(many)));
             }
         };
+        add(
+            self.of(State::Dead),
+            "given up (sessionmill deliver dead list)",
+        );
         let enriches = matches!(&self.settings.to, SinkTo::Graphiti(to) if to.database.is_some());
         if enriches {
             add(self.of(State::Seen), "to be enriched");

@@ -1,6 +1,7 @@
 //! Whole-program tests.
 
 mod activity;
+mod alarm_places;
 mod alarms;
 mod arcade;
 mod bills;
@@ -40,6 +41,7 @@ mod graphiti_after;
 mod graphiti_mcp;
 mod graphiti_real;
 mod graphiti_rules;
+mod graphiti_upstream;
 mod growth;
 pub(crate) mod home;
 mod hooks;
