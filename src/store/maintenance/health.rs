@@ -42,7 +42,7 @@ impl Health {
 const FAULTS_MAX: u32 = 100;
 
 impl Store {
-    /// Checks everything that can be checked without the logs. Reads the whole file and unpacks what is
+    /// Checks everything that can be checked without the logs, indexes against tables too. Reads the whole file and unpacks what is
     /// packed: some seconds per GB.
     pub fn health(&self) -> Result<Health> {
         let mut health = Health::default();
@@ -71,7 +71,7 @@ impl Store {
     fn faults(&self) -> Vec<String> {
         let check = || -> rusqlite::Result<Vec<String>> {
             self.db
-                .prepare(&format!("PRAGMA quick_check({FAULTS_MAX})"))?
+                .prepare(&format!("PRAGMA integrity_check({FAULTS_MAX})"))?
                 .query_map([], |row| row.get(0))?
                 .collect()
         };

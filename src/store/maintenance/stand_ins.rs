@@ -8,6 +8,8 @@ use crate::model::session::SessionFacts;
 use crate::store::compression::pack_json;
 use crate::store::error::is_damage;
 use crate::store::ingest::files;
+use crate::store::ingest::prepare::tie_name;
+use crate::store::ingest::sessions::refresh;
 use crate::store::removal::{remove, remove_summary};
 use crate::store::search::{episodes, sessions};
 use rusqlite::config::DbConfig;
@@ -34,6 +36,7 @@ pub(super) fn make_whole(
     db.set_db_config(triggers, false)?;
     stand_in(db, group)?;
     let mut unfit = Vec::new();
+    tie_again(db)?;
     for (table, check) in CHECKS {
         let all: Vec<i64> = db
             .prepare(&format!("SELECT n FROM {table}"))?
@@ -56,6 +59,22 @@ pub(super) fn make_whole(
     }
     db.set_db_config(triggers, true)?;
     Ok(unfit)
+}
+
+/// Names that make families stand with the files too: what else says so isn't believed.
+fn tie_again(db: &Connection) -> rusqlite::Result<()> {
+    let files: Vec<(i64, String)> = db
+        .prepare("SELECT n, ties FROM file WHERE ties <> ''")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    db.execute("DELETE FROM tie", [])?;
+    let mut insert = db.prepare("INSERT OR IGNORE INTO tie (name, file) VALUES (?1, ?2)")?;
+    for (n, ties) in &files {
+        for tie in ties.lines() {
+            insert.execute(params![tie_name(tie), n])?;
+        }
+    }
+    Ok(())
 }
 
 /// An episode without a text gets a revision that no text has, so that its log's next telling writes it
@@ -195,6 +214,7 @@ pub(super) fn drop_unfounded(db: &Connection) -> rusqlite::Result<BTreeMap<Strin
         remove(db, n)?;
         *lost.entry(session).or_default() += 1;
     }
+    drop_files(db)?;
     let empty: Vec<i64> = db
         .prepare(
             "SELECT n FROM session WHERE standing >= 0 AND n NOT IN (SELECT session FROM file)
@@ -217,7 +237,6 @@ pub(super) fn drop_unfounded(db: &Connection) -> rusqlite::Result<BTreeMap<Strin
         ),
         [],
     )?;
-    drop_files(db)?;
     db.execute(
         "DELETE FROM delivery WHERE state NOT IN ('gone', 'kept')
          AND id NOT IN (SELECT id FROM episode)",
@@ -229,20 +248,23 @@ pub(super) fn drop_unfounded(db: &Connection) -> rusqlite::Result<BTreeMap<Strin
 /// Drops files that own nothing and that are none: stand-ins, and rows whose name is damaged, beside the one
 /// that their log was read under.
 fn drop_files(db: &Connection) -> rusqlite::Result<()> {
-    let none: Vec<i64> = db
+    let none: Vec<(i64, i64)> = db
         .prepare(
-            "SELECT n FROM file f WHERE n NOT IN (SELECT file FROM episode)
+            "SELECT n, session FROM file f
+             WHERE n NOT IN (SELECT file FROM episode WHERE source <> 'session_summary')
              AND (key LIKE 'salvaged-%' OR mtime_ns = ?1 AND EXISTS (
                  SELECT 1 FROM file o WHERE o.mtime_ns <> ?1
                  AND (o.head_print, o.head_bytes) = (f.head_print, f.head_bytes)))",
         )?
-        .query_map([UNREAD], |row| row.get(0))?
+        .query_map([UNREAD], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    for n in none {
+    for (n, session) in none {
         for table in ["fold", "record", "tie", "reject", "unknown_kind", "summary"] {
             db.execute(&format!("DELETE FROM {table} WHERE file = ?1"), [n])?;
         }
         db.execute("DELETE FROM file WHERE n = ?1", [n])?;
+        // what it told of its session is told by another one
+        refresh(db, session)?;
     }
     Ok(())
 }

@@ -267,12 +267,7 @@ fn admit(
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
-    // a log that was too short to tell may say by now whose relative it is
-    for tie in looked.peek.into_iter().flat_map(|peek| peek.ties) {
-        if !head.ties.contains(&tie) {
-            head.ties.push(tie);
-        }
-    }
+    add_ties(&mut head.ties, looked.peek);
     let root = root_on_disk(head.cwd.as_deref());
     let rules = match admitted(&head, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
@@ -318,6 +313,15 @@ fn admit(
         }),
         slice,
     }))
+}
+
+/// A log that was too short to tell may say by now whose relative it is.
+fn add_ties(ties: &mut Vec<String>, peek: Option<Peek>) {
+    for tie in peek.into_iter().flat_map(|peek| peek.ties) {
+        if !ties.contains(&tie) {
+            ties.push(tie);
+        }
+    }
 }
 
 /// A log that moved keeps what is known of it; `true`: there is nothing more to read.
