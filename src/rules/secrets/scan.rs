@@ -147,6 +147,10 @@ impl Engine {
             range = validators::check(looks, text, name, range)?;
         }
         let secret = &text[range.0..range.1];
+        // documentation's own, which some providers publish
+        if secret.ends_with(b"EXAMPLE") || secret.ends_with(b"EXAMPLEKEY") {
+            return None;
+        }
         let guessable = rule
             .entropy
             .is_some_and(|least| validators::entropy(secret) < least);

@@ -1,6 +1,9 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
 
+use crate::rules::table;
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
+use std::sync::OnceLock;
 
 /// How a secret has to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -14,6 +17,16 @@ pub(super) enum Validator {
     Unguessable,
     /// A password: no placeholder and no example.
     Password,
+    /// What stands where a command takes a password: any word but a placeholder and an example.
+    Typed,
+    /// Assigned to a name that says password: what a person chose, or a program made.
+    Chosen,
+    /// A password that somebody tells in a sentence.
+    Told,
+    /// One where nothing but its look says so: what neither words nor names of code have.
+    Strong,
+    /// The same between quotes, where any sign is enough.
+    Odd,
     /// Base64 of `user:password`.
     Basic,
     /// An address that is somebody's: neither loopback nor unspecified.
@@ -30,6 +43,11 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         Validator::Assigned => return assigned(text, name, range),
         Validator::Unguessable => is_unguessable(name, value),
         Validator::Password => is_password(value),
+        Validator::Typed => is_typed(value),
+        Validator::Chosen => return chosen(text, name, range),
+        Validator::Told => return told(text, range),
+        Validator::Strong => return strong(text, range),
+        Validator::Odd => is_typed(value) && is_odd(value) && !is_path(value) && !says_so(value),
         Validator::Basic => is_basic(value),
         Validator::Address => is_somebodys(value),
     };
@@ -90,63 +108,87 @@ fn pieces(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.chunk_by(split).filter(said)
 }
 
+/// A row of what is none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoSecrets {
+    #[serde(rename = "what")]
+    _what: String,
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    inside: Vec<String>,
+    #[cfg(test)]
+    #[serde(default)]
+    pub samples: super::table::Samples,
+}
+
+pub(super) const NO_SECRETS: &str = table::embedded!("secret_words");
+
+/// What is no secret: whole values, and what they hold.
+fn no_secrets() -> &'static (FxHashSet<String>, Vec<String>) {
+    static WORDS: OnceLock<(FxHashSet<String>, Vec<String>)> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let rows: Vec<NoSecrets> = table::rows(NO_SECRETS);
+        let (mut words, mut inside) = (FxHashSet::default(), Vec::new());
+        for row in rows {
+            words.extend(row.words);
+            inside.extend(row.inside);
+        }
+        (words, inside)
+    })
+}
+
+/// A word that stands there in examples, forms and types, or several.
+fn is_no_secret(value: &[u8]) -> bool {
+    let lower = String::from_utf8_lossy(value).to_lowercase();
+    let words = &no_secrets().0;
+    let holds = |part: &str| part.len() > 4 && words.contains(part);
+    words.contains(&lower) || is_wordy(value) && lower.split('-').any(holds)
+}
+
 /// Stands for a secret, or refers to one.
 fn is_placeholder(value: &[u8]) -> bool {
-    const INSIDE: [&str; 30] = [
-        "your",
-        "xxxx",
-        "changeme",
-        "change_me",
-        "change-me",
-        "placeholder",
-        "redacted",
-        "dummy",
-        "****",
-        "...",
-        "…",
-        "<",
-        "${",
-        "{{",
-        "$(",
-        "process.env",
-        "import.meta",
-        "environ",
-        "getenv",
-        "secrets.",
-        "insert",
-        "replace",
-        "todo",
-        "fake",
-        "_here",
-        "-here",
-        "not_set",
-        "undefined",
-        "config.",
-        "settings.",
-    ];
     let lower = value.to_ascii_lowercase();
-    let holds = |word: &&'static str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    let holds = |word: &String| memchr::memmem::find(&lower, word.as_bytes()).is_some();
     let refers = matches!(
         value.first(),
         Some(b'$' | b'{' | b'[' | b'(' | b'*' | b'@' | b'&')
     );
+    // a tag of YAML: `!vault |`
+    let tag = value.len() > 1 && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_lowercase);
     let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
     let same = value.windows(2).all(|two| two[0] == two[1]);
-    refers || variable || same || INSIDE.iter().any(holds)
+    refers || tag || variable || same || no_secrets().1.iter().any(holds)
+}
+
+/// Without the punctuation of the text around it.
+fn bare(value: &[u8]) -> &[u8] {
+    let quotes = ["”", "“", "»", "’"];
+    let unquoted = quotes.iter().find_map(|q| value.strip_suffix(q.as_bytes()));
+    let value = unquoted.unwrap_or(value);
+    let ends = value
+        .iter()
+        .rev()
+        .take_while(|b| b"]}),.;:!?".contains(b))
+        .count();
+    &value[..value.len() - ends]
+}
+
+fn is_typed(value: &[u8]) -> bool {
+    !(is_no_secret(bare(value)) || is_path(value) || is_placeholder(value))
 }
 
 fn is_password(value: &[u8]) -> bool {
-    const EXAMPLES: [&str; 26] = [
-        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "user", "username", "root",
-        "admin", "guest", "test", "postgres", "mysql", "mongo", "redis", "rabbitmq", "example",
-        "foobar", "foo", "bar", "none", "null", "string", "key",
-    ];
-    let lower = value.to_ascii_lowercase();
-    let example = EXAMPLES.iter().any(|word| word.as_bytes() == lower);
     let digits = value.iter().all(|b| b.is_ascii_digit() || *b == b':');
     let path = matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..]);
     let words = value.contains(&b'-') && is_wordy(value) && !value.iter().any(u8::is_ascii_digit);
-    !(example || digits || path || words || value.contains(&b'(') || is_placeholder(value))
+    !(is_no_secret(value)
+        || digits
+        || path
+        || words
+        || value.contains(&b'(')
+        || is_placeholder(value))
 }
 
 fn is_basic(value: &[u8]) -> bool {
@@ -186,7 +228,7 @@ fn is_somebodys(value: &[u8]) -> bool {
 }
 
 /// Names whose values are no secrets, whatever else they say.
-const PUBLIC: [&str; 19] = [
+const PUBLIC: [&str; 23] = [
     "sha",
     "hash",
     "digest",
@@ -206,6 +248,10 @@ const PUBLIC: [&str; 19] = [
     "thumb",
     "version",
     "authority",
+    "applicationserver",
+    "sitekey",
+    "site_key",
+    "site-key",
 ];
 
 fn is_public(name: &[u8]) -> bool {
@@ -236,15 +282,17 @@ fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
         .any(|start| value.starts_with(start.as_bytes()));
     let path = value.iter().filter(|b| **b == b'/').count() > value.len() / 12;
     let dotted = value.iter().filter(|b| **b == b'.').count() > 2;
-    mixed && !known && !path && !dotted && !is_public(name) && is_random(value)
+    let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+    let made = mixed || hex && is_variable_of_a_shell(name);
+    made && !known && !path && !dotted && !is_public(name) && is_random(value)
 }
 
 /// How a name goes on that speaks about a secret instead of naming one.
-const ABOUT: [&str; 34] = [
+const ABOUT: [&str; 36] = [
     "name", "id", "ids", "type", "url", "uri", "path", "file", "field", "count", "length", "len",
     "limit", "size", "ttl", "expir", "policy", "label", "endpoint", "header", "prefix", "regex",
     "pattern", "provider", "ref", "index", "hint", "reset", "error", "message", "izer", "usage",
-    "manager", "at",
+    "manager", "smanager", "list", "at",
 ];
 
 /// After the last of these in a name comes what it says about the secret.
@@ -294,6 +342,12 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
         .count();
     if quote.is_none() && text[..start - before].ends_with(b",") {
         return None; // the next argument
+    }
+    if is_no_secret(bare(value)) {
+        return None;
+    }
+    if text[..start].ends_with(b":") && value.contains(&b'/') && !is_random(value) {
+        return None; // the next part of a name like `arn:aws:secretsmanager:…:secret:prod/db`
     }
     let style = Style {
         quoted: quote.is_some(),
@@ -398,6 +452,13 @@ fn is_code(value: &[u8]) -> bool {
                 .all(|part| is_name(part) && part.len() < 24)
 }
 
+/// The same of what may be a password: `Lake.Garda4` is none.
+fn is_code_of(value: &[u8]) -> bool {
+    let dotted = value.contains(&b'.') && value.iter().any(u8::is_ascii_digit);
+    let capital = value.iter().any(u8::is_ascii_uppercase);
+    is_code(value) && !(dotted && capital && !value.contains(&b'('))
+}
+
 /// Could be a variable.
 fn is_name(value: &[u8]) -> bool {
     let starts = value
@@ -407,4 +468,132 @@ fn is_name(value: &[u8]) -> bool {
         && value
             .iter()
             .all(|b| b.is_ascii_alphanumeric() || b"_$".contains(b))
+}
+
+/// Has what words don't have: enough letters with a digit, or a sign.
+fn is_odd(value: &[u8]) -> bool {
+    let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
+    digit || value.iter().any(|b| b"!@#$%^&*+?=~".contains(b))
+}
+
+/// It says what it is for, as names of variables do: `newPassword`, `hashed_pw`, `secretRef`.
+fn says_so(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let words = [
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "kennwort",
+        "contrase",
+        "credential",
+    ];
+    words
+        .iter()
+        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+}
+
+/// Chosen by a person, or made: quoted any word, bare in the settings of a program.
+fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
+    if is_about(name) || is_public(name) {
+        return None;
+    }
+    let before = start.checked_sub(1).map_or(b' ', |i| text[i]);
+    let quoted = b"\"'".contains(&before);
+    let value = match quoted {
+        true => &text[start..end],
+        false => bare(&text[start..end]),
+    };
+    let range = (start, start + value.len());
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    let is_variable = is_variable_of_a_shell(name);
+    // several words are a phrase only where the name says so
+    let is_phrase = quoted && name.to_ascii_lowercase().ends_with(b"passphrase");
+    let spaced = value.contains(&b' ') && !is_phrase;
+    let is_code = !quoted && !is_variable && is_code_of(without_padding(value));
+    if is_code || value.len() < 5 || !letters || !is_typed(value) || spaced {
+        return None;
+    }
+    // the result of a test; and the folder that somebody is in
+    let is_result = name.eq_ignore_ascii_case(b"pass");
+    let is_folder = name.eq_ignore_ascii_case(b"pwd");
+    let odd = is_odd(value);
+    if !odd && (says_so(value) || is_result || is_folder) || is_result && name == b"PASS" {
+        return None;
+    }
+    let after = text.get(range.1).copied().unwrap_or(b'\n');
+    let ends = after.is_ascii_whitespace() || b"\\\"#<`/".contains(&after);
+    let fits = match quoted {
+        true => value.is_ascii(),
+        // of an address
+        false if name.is_empty() => true,
+        false if is_variable => before == b'=' || ends,
+        false => ends && odd && !(is_name(value) && says_so(value)),
+    };
+    fits.then_some(range)
+}
+
+/// Of base64.
+fn without_padding(value: &[u8]) -> &[u8] {
+    let padding = value.iter().rev().take_while(|b| **b == b'=').count();
+    &value[..value.len() - padding]
+}
+
+/// `DB_PASSWORD`.
+fn is_variable_of_a_shell(name: &[u8]) -> bool {
+    name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase)
+}
+
+/// After these comes what it is.
+const STATES: [&str; 10] = [
+    " is", " was", " now", "'s", " ist", " war", " lautet", " est", ":", "=",
+];
+
+/// Told in a sentence: quoted, or with what words don't have.
+fn told(text: &[u8], (start, end): Range) -> Option<Range> {
+    let value = bare(&text[start..end]);
+    let range = (start, start + value.len());
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
+    if value.len() < 6 || !letters || refers {
+        return None;
+    }
+    let quotes = text[..start]
+        .iter()
+        .rev()
+        .take_while(|b| b"`'\" ".contains(b));
+    let before = &text[..start - quotes.count()];
+    let quoted = start > 0 && b"`'\"".contains(&text[start - 1]);
+    let near = before[before.len().saturating_sub(8)..].to_ascii_lowercase();
+    let states = STATES.iter().any(|word| near.ends_with(word.as_bytes()));
+    let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
+    let sign = value[1..value.len() - 1].iter().any(|b| SIGNS.contains(b));
+    let fits = match states {
+        true => digit || sign || quoted && value.is_ascii(),
+        false => is_strong(value),
+    };
+    fits.then_some(range)
+}
+
+/// What neither words nor names of code have.
+const SIGNS: &[u8] = b"!@#$%^&*+?";
+
+fn strong(text: &[u8], (start, end): Range) -> Option<Range> {
+    let value = bare(&text[start..end]);
+    let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
+    (!refers && is_strong(value)).then_some((start, start + value.len()))
+}
+
+/// A sign inside, with a capital or a digit; or a digit and what makes it more than one word.
+fn is_strong(value: &[u8]) -> bool {
+    if value.len() < 7 || !value.iter().any(u8::is_ascii_lowercase) {
+        return false;
+    }
+    let inside = &value[1..value.len() - 1];
+    let digit = value.iter().any(u8::is_ascii_digit);
+    let capital = value.iter().any(u8::is_ascii_uppercase);
+    let sign = value[1..].iter().any(|b| SIGNS.contains(b));
+    let seam = inside.iter().any(|b| b"_-.".contains(b)) && capital
+        || inside.iter().any(u8::is_ascii_uppercase);
+    sign && (capital || digit) || digit && seam
 }
