@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test test-graph test-mcp crash soak check fmt bench eval fuzz dist install
+.PHONY: help demo test test-graph test-mcp crash damage soak check fmt bench eval fuzz dist install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ crash: ## kill, starve and mislead real runs at every system call that matters; 
 	@strace -o /dev/null true || { echo "make crash needs strace: apt-get install strace" >&2; exit 1; }
 	$(CARGO) test --test crash -- --include-ignored
 
+damage: ## break the store in 2,000 ways, each looked at by every command and repaired; some minutes
+	DAMAGE_CASES=$(or $(DAMAGE_CASES),2000) $(CARGO) test --lib whatever_breaks_the_store -- --nocapture
+
 test-graph: ## run the tests that need FalkorDB, ArcadeDB and graphiti-core; installs them from PyPI into target/graph
 	@scripts/graphiti-upstream >/dev/null || echo "Graphiti's own servers can't be had here" >&2
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph neo4j from_zero
@@ -29,8 +32,9 @@ test-mcp: ## let the official MCP client speak with the server; installs it from
 	@scripts/mcp-sdk
 	$(CARGO) test --test mcp -- --ignored
 
-soak: ## 10,000 scripts of what happens to logs, of each kind, 1,000 kills, 50 storms over 1,000 episodes on their way to a graph; some hours
+soak: ## 10,000 scripts of what happens to logs, of each kind, 2,000 damaged stores, 1,000 kills, 50 storms over 1,000 episodes on their way to a graph; some hours
 	GROWTH_CASES=10000 $(CARGO) test growth
+	$(MAKE) damage
 	FAULT_SEEDS=50 $(CARGO) test --lib whatever_goes_wrong
 	FALKORDB_BIN=$$(scripts/graph-parts) SOAK_SEEDS=50 SOAK_EPISODES=1000 \
 		$(CARGO) test --test soak -- --ignored --nocapture

@@ -31,7 +31,10 @@ impl Progress for Bar {
             bar.set_style(style());
             bar
         });
+        // a repair reads the damaged file first, then the logs
+        bar.reset();
         bar.set_length(bytes);
+        self.files.store(0, Ordering::Relaxed);
         self.label();
     }
 

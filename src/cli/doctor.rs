@@ -11,7 +11,7 @@ use crate::config;
 use crate::model::human::plural;
 use crate::pipeline::check::defaults_at;
 use crate::pipeline::doctor::examination::{Examination, examined, mended};
-use crate::pipeline::doctor::repair::{Rebuilt, Repaired};
+use crate::pipeline::doctor::repair::Repaired;
 use crate::pipeline::doctor::{Diagnosis, Severity};
 use crate::pipeline::progress::Silent;
 use anyhow::Result;
@@ -83,57 +83,17 @@ fn tell_repair(repaired: &Repaired, ctx: &mut Ctx) -> Result<()> {
             ctx.out
                 .line(format!("made the full-text index again: {episodes}"))
         }
-        Repaired::Store(rebuilt) => tell_rebuilt(rebuilt, ctx),
-    }
-}
-
-/// Tables that are named; of more, the number says enough.
-const HOLES_NAMED: usize = 6;
-
-fn tell_rebuilt(rebuilt: &Rebuilt, ctx: &mut Ctx) -> Result<()> {
-    ctx.out.line(format!(
-        "made the store again; the damaged file is {}",
-        rebuilt.aside.display()
-    ))?;
-    ctx.out.line(format!(
-        "kept: {}, {}, {}, {} forgotten",
-        plural(rebuilt.episodes_kept, "episode"),
-        plural(rebuilt.consents, "consent"),
-        plural(rebuilt.switches, "tracking choice"),
-        plural(rebuilt.forgotten, "session"),
-    ))?;
-    match &rebuilt.report {
-        Some(report) => ctx.out.line(format!(
-            "read again: {}, {}, {} changed",
-            plural(report.files_read, "log"),
-            plural(report.episodes_new, "new episode"),
-            report.episodes_changed,
-        ))?,
-        None => {
-            ctx.out
-                .line("read again: no log, because tracking is off")?;
-            ctx.out.note("hint: sessionmill enable")?;
+        Repaired::Store(rebuilt) => {
+            rebuilt
+                .lines()
+                .iter()
+                .try_for_each(|line| ctx.out.line(line))?;
+            match rebuilt.report {
+                Some(_) => Ok(()),
+                None => ctx.out.note("hint: sessionmill enable"),
+            }
         }
     }
-    match rebuilt.holes.as_slice() {
-        [] => {}
-        few if few.len() <= HOLES_NAMED => {
-            let tables = few.join(", ");
-            ctx.out
-                .line(format!("could not be read in part: {tables}"))?;
-        }
-        many => {
-            let tables = plural(many.len() as u64, "table");
-            ctx.out
-                .line(format!("could not be read in whole or in part: {tables}"))?;
-        }
-    }
-    // the loss is known from the old table of episodes: with a hole in it no number holds
-    let is_counted = !rebuilt.holes.iter().any(|table| table == "episode");
-    ctx.out.line(match is_counted {
-        true => format!("lost: {}", plural(rebuilt.episodes_lost, "episode")),
-        false => "lost: nobody knows how many episodes the damaged part had".to_owned(),
-    })
 }
 
 fn tell(diagnoses: &[Diagnosis], ctx: &mut Ctx) -> Result<()> {

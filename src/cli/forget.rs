@@ -12,9 +12,10 @@ use crate::model::human;
 use crate::model::shell;
 use crate::model::time::Time;
 use crate::model::tombstone::Selection;
+use crate::pipeline::doctor::set_aside;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Forgotten, Hit, Query, SessionFilter, Store};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,9 @@ pub struct Args {
     /// or, without one, everything
     #[arg(long, group = "what", conflicts_with_all = ["project", "namespace", "group", "before", "matching", "dry_run"])]
     undo: bool,
+    /// The damaged stores that `doctor --repair` set aside: they still hold what was forgotten since
+    #[arg(long, group = "what", conflicts_with_all = ["id", "session", "project", "namespace", "group", "before", "matching", "undo"])]
+    purge_aside: bool,
     /// Say what would go, remove nothing
     #[arg(long)]
     dry_run: bool,
@@ -68,6 +72,9 @@ pub struct Args {
 
 /// Forgets, or takes it back.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    if args.purge_aside {
+        return purge(args, ctx);
+    }
     ctx.reader()?;
     let _lock = Lock::take_for("forget", &ctx.home.lock())?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
@@ -93,10 +100,35 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out
             .warn("somebody reads the store: its file keeps traces until the next run")?;
     }
+    if let Some(aside) = set_aside::after_forgetting(&ctx.home) {
+        ctx.out.warn(aside)?;
+    }
     for kin in &gone.kin {
         ctx.out.note(format!(
             "session {kin} has words that this one began with: sessionmill forget {kin}"
         ))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Removes what repairs set aside.
+fn purge(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let (verb, files) = match args.dry_run {
+        true => ("would remove", set_aside::all(&ctx.home)),
+        false => (
+            "removed",
+            set_aside::purge(&ctx.home).context("remove what was set aside")?,
+        ),
+    };
+    if ctx.out.json {
+        let paths: Vec<_> = files.iter().map(|file| &file.path).collect();
+        let body = json!({"dry_run": args.dry_run, "set_aside": paths});
+        ctx.out.document("forget --purge-aside", body)?;
+        return Ok(Exit::Done);
+    }
+    match set_aside::named(&files) {
+        Some(named) => ctx.out.line(format!("{verb} {named}"))?,
+        None => ctx.out.line("no repair set anything aside")?,
     }
     Ok(Exit::Done)
 }

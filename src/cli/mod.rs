@@ -183,10 +183,13 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
             };
         }
     };
-    let result = line
+    let mut result = line
         .command
         .run(&mut ctx)
         .map_err(|error| ctx.name_store(error));
+    if let Some(damage) = crate::store::passed_over() {
+        result = result.and_then(|exit| ctx.out.warn(damage).map(|()| exit));
+    }
     let result = result.and_then(|exit| ctx.out.flush().map(|()| exit));
     result.unwrap_or_else(|error| fail(&mut ctx.out, &error))
 }

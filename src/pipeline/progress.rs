@@ -5,8 +5,8 @@ use anyhow::Result;
 
 /// Called from worker threads while a run goes on; every method is cheap and none may fail.
 pub trait Progress: Sync {
-    /// The plan is made: so many bytes in so many files are to be read. Called once, before
-    /// anything else; not at all when nothing is to be read.
+    /// The plan is made: so many bytes in so many files are to be read. Called before anything else, by
+    /// a repair a second time for the logs; not at all when nothing is to be read.
     fn total(&self, bytes: u64, files: u64);
 
     /// So many more bytes of log are read and parsed. Their sum may end below the total when a

@@ -1,18 +1,19 @@
 //! Patterns over one English sentence, for tables in which a cue of a few letters decides whether a pattern
 //! is tried at all. A run of one line compiles a few of them for one search each; a first run searches
-//! thousands of sentences. So a pattern begins as what is compiled in a twentieth of the time, and is
-//! compiled for speed once it was searched often.
+//! thousands of sentences, of which few match. So a pattern is compiled once, to what says whether it matches
+//! and makes its states only as a text asks for them; groups are looked for where it does.
 
-use regex_automata::meta::{self, Regex};
+use regex_automata::Input;
+use regex_automata::hybrid::dfa::DFA;
 use regex_automata::nfa::thompson;
 use regex_automata::nfa::thompson::backtrack::{BoundedBacktracker, Cache};
+use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
-use regex_automata::{Input, MatchError};
 use serde::Deserialize;
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A sentence as patterns read it: with plain apostrophes, and in small letters besides.
 pub struct CueText {
@@ -36,23 +37,30 @@ impl CueText {
 #[serde(from = "String")]
 pub struct CuePattern {
     text: String,
-    quick: OnceLock<BoundedBacktracker>,
-    fast: OnceLock<Regex>,
-    searches: AtomicU32,
+    compiled: OnceLock<Compiled>,
 }
+
+/// One automaton, searched in two ways.
+struct Compiled {
+    /// Whether it matches: makes its states as it meets them.
+    tells: DFA,
+    states: Pool<LazyCache>,
+    /// What its groups match; slow.
+    groups: BoundedBacktracker,
+}
+
+type LazyCache = regex_automata::hybrid::dfa::Cache;
+type Pool<T> = regex_automata::util::pool::Pool<T, Box<dyn Fn() -> T + Send + Sync>>;
 
 impl From<String> for CuePattern {
     fn from(text: String) -> CuePattern {
         let pattern = CuePattern {
             text: text_of_bytes(&text),
-            quick: OnceLock::new(),
-            fast: OnceLock::new(),
-            searches: AtomicU32::new(0),
+            compiled: OnceLock::new(),
         };
         // a row that no sample reaches is compiled in tests all the same
         if cfg!(test) {
-            pattern.quick();
-            pattern.fast();
+            pattern.compiled();
         }
         pattern
     }
@@ -83,20 +91,13 @@ fn text_of_bytes(pattern: &str) -> String {
     out + rest
 }
 
-/// Where what is compiled for speed has paid for itself.
-const SEARCHES_MANY: u32 = 64;
-
 impl CuePattern {
     /// Whether it matches anywhere.
     ///
     /// # Panics
     /// When it isn't a pattern; in tests each is compiled as soon as its table is read.
     pub fn is_match(&self, sentence: &CueText) -> bool {
-        let input = Input::new(&sentence.small).earliest(true);
-        let quick =
-            |re: &BoundedBacktracker, cache: &mut Cache| re.try_is_match(cache, input.clone());
-        self.quickly(quick)
-            .unwrap_or_else(|| self.fast().is_match(input.clone()))
+        self.tells(&Input::new(&sentence.small))
     }
 
     /// The first match from this byte on, with its groups.
@@ -104,59 +105,58 @@ impl CuePattern {
     /// # Panics
     /// As [`CuePattern::is_match`].
     pub fn captures<'s>(&self, sentence: &'s CueText, from: usize) -> Option<CueMatch<'s>> {
+        thread_local! {
+            static CACHE: RefCell<Option<Cache>> = const { RefCell::new(None) };
+        }
         let input = Input::new(&sentence.small).range(from..);
-        let quick = |re: &BoundedBacktracker, cache: &mut Cache| {
-            let mut groups = re.create_captures();
-            re.try_captures(cache, input.clone(), &mut groups)?;
-            Ok(groups)
-        };
-        let groups = self.quickly(quick).unwrap_or_else(|| {
-            let mut groups = self.fast().create_captures();
-            self.fast().search_captures(&input, &mut groups);
-            groups
+        if !self.tells(&input) {
+            return None;
+        }
+        let pattern = &self.compiled().groups;
+        let mut groups = pattern.create_captures();
+        let found = CACHE.with_borrow_mut(|cache| {
+            let cache = cache.get_or_insert_with(|| pattern.create_cache());
+            cache.reset(pattern);
+            pattern.try_captures(cache, input.clone(), &mut groups)
         });
+        if found.is_err() {
+            // too long for it
+            let pattern = PikeVM::new_from_nfa(pattern.get_nfa().clone()).expect("an automaton");
+            pattern.captures(&mut pattern.create_cache(), input, &mut groups);
+        }
         groups.is_match().then_some(CueMatch {
             text: &sentence.text,
             groups,
         })
     }
 
-    /// `None` where the pattern was searched often, or the text is too long for it.
-    fn quickly<T>(
-        &self,
-        search: impl FnOnce(&BoundedBacktracker, &mut Cache) -> Result<T, MatchError>,
-    ) -> Option<T> {
-        thread_local! {
-            static CACHE: RefCell<Option<Cache>> = const { RefCell::new(None) };
-        }
-        if self.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES_MANY {
-            return None;
-        }
-        let pattern = self.quick();
-        CACHE.with_borrow_mut(|cache| {
-            let cache = cache.get_or_insert_with(|| pattern.create_cache());
-            cache.reset(pattern);
-            search(pattern, cache).ok()
-        })
+    fn tells(&self, input: &Input<'_>) -> bool {
+        let compiled = self.compiled();
+        let mut states = compiled.states.get();
+        let input = input.clone().earliest(true);
+        let found = compiled.tells.try_search_fwd(&mut states, &input);
+        // it neither gives up nor meets a byte that it can't read
+        found.expect("an automaton of bytes").is_some()
     }
 
-    fn quick(&self) -> &BoundedBacktracker {
-        self.quick.get_or_init(|| {
-            let builder = BoundedBacktracker::builder()
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| {
+            let compiler = thompson::Config::new().utf8(false);
+            let nfa = thompson::Compiler::new()
                 .syntax(syntax())
-                .thompson(thompson::Config::new().utf8(false))
-                .build(&self.text);
-            builder.unwrap_or_else(|error| panic!("{}: {error}", self.text))
-        })
-    }
-
-    fn fast(&self) -> &Regex {
-        self.fast.get_or_init(|| {
-            let builder = Regex::builder()
-                .syntax(syntax())
-                .configure(meta::Config::new().utf8_empty(false))
-                .build(&self.text);
-            builder.unwrap_or_else(|error| panic!("{}: {error}", self.text))
+                .configure(compiler)
+                .build(&self.text)
+                .unwrap_or_else(|error| panic!("{}: {error}", self.text));
+            let wrong = |what: &dyn Display| -> ! { panic!("{}: {what}", self.text) };
+            let tells = DFA::builder().build_from_nfa(nfa.clone());
+            let tells = tells.unwrap_or_else(|error| wrong(&error));
+            let states = tells.clone();
+            let groups = BoundedBacktracker::new_from_nfa(nfa);
+            Compiled {
+                tells,
+                states: Pool::new(Box::new(move || states.create_cache())),
+                groups: groups.unwrap_or_else(|error| wrong(&error)),
+            }
         })
     }
 }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_pattern_finds_the_same_however_often_it_was_searched() {
         let pattern = CuePattern::from(r"\b(?:keep|i'll take) (?P<what>[^.,]+)".to_owned());
-        for _ in 0..=SEARCHES_MANY {
+        for _ in 0..=64 {
             for (said, wants) in [
                 ("I’ll take the Ölpumpe, then.", Some("the Ölpumpe")),
                 ("KEEP It. Keep both.", Some("It")),

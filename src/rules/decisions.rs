@@ -24,15 +24,15 @@ pub struct Stated {
     pub rank: u8,
 }
 
-/// Decisions that stand in the beginning of a person's words, in order. About a microsecond a
-/// sentence.
-pub fn decisions(words: &str) -> Vec<Stated> {
-    PEOPLE.stated(words)
+/// Decisions that stand in the beginning of a person's words, in order, of those sentences that are `wanted`. About
+/// a microsecond a sentence.
+pub fn decisions(words: &str, wanted: impl Fn(&str) -> bool) -> Vec<Stated> {
+    PEOPLE.stated(words, wanted)
 }
 
 /// Choices that an agent states in the beginning of its words, in order; as cheap.
 pub fn choices(words: &str) -> Vec<Stated> {
-    AGENTS.stated(words)
+    AGENTS.stated(words, |_| true)
 }
 
 struct Table {
@@ -50,12 +50,13 @@ struct Row {
 }
 
 impl Table {
-    fn stated(&self, words: &str) -> Vec<Stated> {
+    fn stated(&self, words: &str, wanted: impl Fn(&str) -> bool) -> Vec<Stated> {
         if !self.hints.is_match(words) {
             return Vec::new();
         }
         let all = sentences_of(words, |paragraph| self.hints.is_match(paragraph));
-        all.filter_map(|sentence| self.stated_in(&sentence))
+        all.filter(|sentence| wanted(sentence))
+            .filter_map(|sentence| self.stated_in(&sentence))
             .collect()
     }
 
@@ -155,7 +156,7 @@ mod tests {
 
     fn check(table: &Table, written: Written) {
         let told = |sentence: &str| {
-            let found = table.stated(sentence);
+            let found = table.stated(sentence, |_| true);
             let told = found.first().map(|stated| {
                 let parts = [&stated.chosen, &stated.instead_of];
                 parts.map(|part| part.clone().unwrap_or_default()).to_vec()
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn code_decides_nothing() {
         let words = "Look:\n```\nuse a instead of b\n```\nand fix it";
-        assert_eq!(decisions(words), []);
+        assert_eq!(decisions(words, |_| true), []);
     }
 
     #[test]
@@ -206,7 +207,7 @@ mod tests {
              one of them must not wait for the other.",
             "Let's use Postgres instead of SQLite. Because two programs write.",
         ] {
-            let found = decisions(words);
+            let found = decisions(words, |_| true);
             assert_eq!(found.len(), 1, "{words}");
             assert_eq!(found[0].sentence, words.replace('\n', " "));
         }

@@ -3,7 +3,8 @@
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
 use super::words::sentences;
-use memchr::memmem;
+use aho_corasick::automaton::OverlappingState;
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ pub fn ending(words: &str) -> Ending {
         () if table.blocked.fits(&sentence) => Ending::Blocked,
         () if STOPPED.says(first_sentence(words)) => Ending::Blocked,
         () if table.waits.fits(&sentence) => Ending::Waits,
-        () if holds(&sentence, &table.unless) => Ending::Done,
+        () if table.unless.are_held(&sentence) => Ending::Done,
         () if table.goes_on.fits(&sentence) => Ending::GoesOn,
         () => Ending::Done,
     }
@@ -41,13 +42,11 @@ pub fn ending(words: &str) -> Ending {
 pub fn announces(sentence: &str) -> bool {
     let sentence = sentence.to_lowercase().replace('’', "'");
     let table = &*TABLE;
-    let mut starts = table.announces.begins.iter().chain(&table.goes_on.begins);
-    starts.any(|start| begins(&sentence, start)) && !holds(&sentence, &table.unless)
-}
-
-fn begins(sentence: &str, start: &str) -> bool {
-    let rest = sentence.strip_prefix(start);
-    rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    let announces = &table.announces;
+    let is_said = announces.begins.begin(&sentence)
+        || table.goes_on.begins.begin(&sentence)
+        || announces.holds.are_held(&sentence);
+    is_said && !table.unless.are_held(&sentence)
 }
 
 /// After the last end of a sentence that something follows.
@@ -67,28 +66,65 @@ fn first_sentence(words: &str) -> &str {
     sentences(line).next().unwrap_or("").trim()
 }
 
-fn holds(sentence: &str, phrases: &[String]) -> bool {
-    phrases.iter().any(|phrase| {
-        memmem::find_iter(sentence.as_bytes(), phrase).any(|at| {
-            let before = sentence[..at].chars().next_back();
+/// Phrases that are looked for at once.
+#[derive(Deserialize)]
+#[serde(from = "Vec<String>")]
+struct Phrases(AhoCorasick);
+
+impl From<Vec<String>> for Phrases {
+    fn from(phrases: Vec<String>) -> Phrases {
+        let all = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .start_kind(StartKind::Both)
+            .build(phrases);
+        Phrases(all.expect("words"))
+    }
+}
+
+impl Default for Phrases {
+    fn default() -> Phrases {
+        Vec::new().into()
+    }
+}
+
+impl Phrases {
+    /// One of them stands in a sentence, at a word's start.
+    fn are_held(&self, sentence: &str) -> bool {
+        self.0.find_overlapping_iter(sentence).any(|found| {
+            let before = sentence[..found.start()].chars().next_back();
             before.is_none_or(|c| !c.is_alphanumeric())
         })
-    })
+    }
+
+    /// A sentence begins with one of them, and with no longer word.
+    fn begin(&self, sentence: &str) -> bool {
+        let mut state = OverlappingState::start();
+        loop {
+            let input = Input::new(sentence).anchored(Anchored::Yes);
+            self.0.find_overlapping(input, &mut state);
+            let Some(found) = state.get_match() else {
+                return false;
+            };
+            if !sentence[found.end()..].starts_with(char::is_alphanumeric) {
+                return true;
+            }
+        }
+    }
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Row {
-    holds: Vec<String>,
-    begins: Vec<String>,
+    holds: Phrases,
+    begins: Phrases,
     ends: Vec<String>,
 }
 
 impl Row {
     fn fits(&self, sentence: &str) -> bool {
-        self.begins.iter().any(|start| begins(sentence, start))
+        self.begins.begin(sentence)
             || self.ends.iter().any(|end| sentence.ends_with(end.as_str()))
-            || holds(sentence, &self.holds)
+            || self.holds.are_held(sentence)
     }
 }
 
@@ -99,7 +135,7 @@ struct Written {
     waits: Row,
     goes_on: Row,
     announces: Announcements,
-    unless: Vec<String>,
+    unless: Phrases,
     stopped: WrittenCues,
     #[cfg(test)]
     samples: BTreeMap<String, Ending>,
@@ -108,7 +144,8 @@ struct Written {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Announcements {
-    begins: Vec<String>,
+    holds: Phrases,
+    begins: Phrases,
     #[cfg(test)]
     samples: BTreeMap<String, bool>,
 }

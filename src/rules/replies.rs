@@ -68,6 +68,14 @@ fn offered(sentence: &str) -> Option<String> {
     })
 }
 
+/// An agent's words list what could be done, for somebody to choose from.
+pub fn lists_options(words: &str) -> bool {
+    TABLE
+        .options
+        .iter()
+        .any(|option| words.contains(option.as_str()))
+}
+
 /// The sentence asks which of several.
 pub fn asks_which(sentence: &str) -> bool {
     TABLE.chooses.is_match(&CueText::of(sentence))
@@ -83,6 +91,8 @@ pub fn is_chore(words: &str) -> bool {
     TABLE.chores.is_match(&CueText::of(words.trim()))
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Table {
     agrees: CuePattern,
     begins: CuePattern,
@@ -95,22 +105,7 @@ struct Table {
     suggests: CuePattern,
     picks: Vec<CuePattern>,
     chores: CuePattern,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    agrees: String,
-    begins: String,
-    proceeds: String,
-    offers: Vec<String>,
-    changes: String,
-    vague: String,
-    refusable: String,
-    chooses: String,
-    suggests: String,
-    picks: Vec<String>,
-    chores: String,
+    options: Vec<String>,
     #[cfg(test)]
     samples: Samples,
 }
@@ -122,23 +117,7 @@ struct Samples {
     offers: BTreeMap<String, bool>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let written: Written = table::rows(table::embedded!("replies"));
-    let each = |patterns: &[String]| patterns.iter().map(|text| text.clone().into()).collect();
-    Table {
-        agrees: written.agrees.into(),
-        begins: written.begins.into(),
-        proceeds: written.proceeds.into(),
-        offers: each(&written.offers),
-        changes: written.changes.into(),
-        vague: written.vague.into(),
-        refusable: written.refusable.into(),
-        chooses: written.chooses.into(),
-        suggests: written.suggests.into(),
-        picks: each(&written.picks),
-        chores: written.chores.into(),
-    }
-});
+static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("replies")));
 
 #[cfg(test)]
 mod tests {
@@ -146,7 +125,7 @@ mod tests {
 
     #[test]
     fn samples_are_what_the_table_says() {
-        let written: Written = table::rows(table::embedded!("replies"));
+        let written: Table = table::rows(table::embedded!("replies"));
         for (words, wants) in written.samples.replies {
             let found = match reply(&words) {
                 None => String::new(),

@@ -89,6 +89,12 @@ fn is_around(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '*' | '"' | '>' | '•' | ',' | ';')
 }
 
+/// A question that begins like one.
+pub fn asks_something(text: &str) -> bool {
+    let first = first_word(text);
+    text.ends_with('?') && first.is_some_and(|word| TABLE.questions.contains(&word))
+}
+
 /// Without the words before an ask.
 fn opened(text: &str) -> &str {
     opened_by(text, &TABLE.openers).unwrap_or(text)
@@ -180,6 +186,11 @@ pub fn is_move(word: &str) -> bool {
     TABLE.moves.contains(word)
 }
 
+/// A word of an ask that says where to look, not what for.
+pub fn points(word: &str) -> bool {
+    TABLE.points.contains(word)
+}
+
 /// The text points at the work at hand: `this branch`, `the latest changes`, `the conflicts`.
 pub fn is_of_work_at_hand(words: &[String]) -> bool {
     const BETWEEN_MAX: usize = 3;
@@ -230,8 +241,15 @@ pub fn offered(sentence: &str) -> Option<&str> {
 pub fn is_chatter(sentence: &str) -> bool {
     const WORDS_MAX: usize = 6;
     let says = |rest: &str| rest.split_whitespace().count() > WORDS_MAX;
-    let rest = without_any(sentence.trim_start_matches('*'), &TABLE.chatter);
-    rest.is_some_and(|rest| !says(rest))
+    let sentence = sentence.trim_start_matches('*');
+    let rest = without_any(sentence, &TABLE.chatter);
+    let curt = without_any(sentence, &TABLE.curt);
+    rest.is_some_and(|rest| !says(rest)) || curt.is_some_and(|rest| !rest.contains(' '))
+}
+
+/// A sentence that says what can be done next.
+pub fn is_stale(sentence: &str) -> bool {
+    without_any(sentence.trim_start_matches(['*', '-', ' ']), &TABLE.stale).is_some()
 }
 
 /// The prompt begins by refusing what was done or said before.
@@ -251,6 +269,7 @@ struct Written {
     questions: FxHashSet<String>,
     verbs: FxHashSet<String>,
     moves: FxHashSet<String>,
+    points: FxHashSet<String>,
     idle: FxHashSet<String>,
     deictic: FxHashSet<String>,
     work: FxHashSet<String>,
@@ -261,6 +280,8 @@ struct Written {
     pasted: Vec<String>,
     offers: Vec<String>,
     chatter: Vec<String>,
+    curt: Vec<String>,
+    stale: Vec<String>,
     objects: Openers,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,

@@ -40,33 +40,53 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
     let (mut old, new) = (settings(old, format), settings(new, format));
     let mut all: Vec<ChangedSetting> = renamed_sections(&mut old, &new);
     let (old, new) = (&old.values, &new.values);
-    let of = |all: &[(String, String)], key: &str| {
-        let found = all.iter().find(|(known, _)| known == key);
-        found.map(|(_, value)| value.clone())
-    };
-    let mut set: Vec<ChangedSetting> = new
-        .iter()
-        .map(|(key, value)| ChangedSetting {
-            setting: key.clone(),
-            old: of(old, key),
-            new: Some(value.clone()),
-            renamed: None,
-        })
-        .filter(|change| change.old != change.new)
-        .collect();
-    let gone = old.iter().filter(|(key, _)| of(new, key).is_none());
-    let mut gone: Vec<ChangedSetting> = gone
-        .map(|(key, value)| ChangedSetting {
-            setting: key.clone(),
-            old: Some(value.clone()),
-            ..ChangedSetting::default()
-        })
-        .collect();
+    let (mut set, mut gone) = (Vec::new(), Vec::new());
+    for key in keys(new) {
+        let (was, now) = (values(old, key), values(new, key));
+        let lost: Vec<&str> = was.iter().copied().filter(|v| !now.contains(v)).collect();
+        let own: Vec<&str> = now.iter().copied().filter(|v| !was.contains(v)).collect();
+        match (lost.as_slice(), own.as_slice()) {
+            ([was], [now]) => set.push(changed(key, Some(was), Some(now))),
+            // of several elements of a list some came, or went
+            ([], own) => set.extend(own.iter().map(|now| changed(key, None, Some(now)))),
+            (lost, []) => gone.extend(lost.iter().map(|was| changed(key, Some(was), None))),
+            // nobody can say which took the place of which
+            _ => {}
+        }
+    }
+    for key in keys(old).filter(|key| values(new, key).is_empty()) {
+        let lost = values(old, key).into_iter();
+        gone.extend(lost.map(|was| changed(key, Some(was), None)));
+    }
     all.extend(renamed_settings(&mut gone, &mut set));
     all.append(&mut set);
     all.append(&mut gone);
     all.truncate(CHANGES_MAX);
     all
+}
+
+/// In order, each once.
+fn keys(all: &[(String, String)]) -> impl Iterator<Item = &str> {
+    let first = |(nth, (key, _)): &(usize, &(String, String))| {
+        all[..*nth].iter().all(|(known, _)| known != key)
+    };
+    let each = all.iter().enumerate().filter(first);
+    each.map(|(_, (key, _))| key.as_str())
+}
+
+/// What a setting is set to: several times where elements of a list have it.
+fn values<'a>(all: &'a [(String, String)], key: &str) -> Vec<&'a str> {
+    let own = all.iter().filter(|(known, _)| known == key);
+    own.map(|(_, value)| value.as_str()).collect()
+}
+
+fn changed(setting: &str, old: Option<&str>, new: Option<&str>) -> ChangedSetting {
+    ChangedSetting {
+        setting: setting.to_owned(),
+        old: old.map(str::to_owned),
+        new: new.map(str::to_owned),
+        renamed: None,
+    }
 }
 
 /// Sections that another one took the place of: of each parent the only one that is gone and the only
@@ -179,7 +199,7 @@ fn format(path: &str) -> Option<Format> {
 /// What some lines set.
 #[derive(Default)]
 struct Settings {
-    /// (setting, value), each once.
+    /// (setting, value), each pair once.
     values: Vec<(String, String)>,
     /// Each once.
     sections: Vec<String>,
@@ -208,8 +228,11 @@ fn settings(text: &str, format: Format) -> Settings {
         if opens && format != Format::Assigned {
             sections.push((indent, key.to_owned()));
             all.note_section(setting);
-        } else if all.values.iter().all(|(known, _)| *known != setting) {
-            all.values.push((setting, shortened(value)));
+        } else {
+            let value = (setting, shortened(value));
+            if !all.values.contains(&value) {
+                all.values.push(value);
+            }
         }
     }
     all
@@ -351,6 +374,18 @@ mod tests {
                 "",
             ),
             ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),
+            (
+                ".claude/settings.json",
+                "{\n\"command\": \"go run .\"\n}",
+                "{\n\"command\": \"setup.sh\"\n},\n{\n\"command\": \"go run .\"\n}",
+                "command: (none) → setup.sh",
+            ),
+            (
+                "a.json",
+                "\"to\": \"a\"\n\"to\": \"b\"",
+                "\"to\": \"b\"",
+                "to: a → (none)",
+            ),
             ("a.yaml", "- one\n- two", "- one\n- three", ""),
             ("main.rs", "a = 1", "a = 2", ""),
         ] {

@@ -7,6 +7,7 @@ use crate::model::source::{Agent, Span};
 use crate::model::tally::{Tally, Usage};
 use crate::model::time::Time;
 use crate::store::compression::Json;
+use crate::store::damaged_rows::sound_or_none;
 use rusqlite::Row;
 use serde::Deserialize;
 
@@ -85,19 +86,20 @@ pub(crate) fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Span> {
 /// As it stands in the column.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Counted {
+pub(crate) enum Counted {
     Exchanges(Vec<ExchangeTally>),
     /// Before schema version 7.
     Whole(ActivityTally),
 }
 
-/// A column that holds the exchanges of an episode that begins at `line`; empty where there is none.
+/// A column that holds the exchanges of an episode that begins at `line`; empty where there is none that
+/// can be read.
 pub(crate) fn exchanges(
     row: &Row<'_>,
     column: usize,
     line: u64,
 ) -> rusqlite::Result<Vec<ExchangeTally>> {
-    let counted: Option<Json<Counted>> = row.get(column)?;
+    let counted: Option<Json<Counted>> = sound_or_none(row.get(column))?.flatten();
     Ok(match counted {
         None => Vec::new(),
         Some(Json(Counted::Exchanges(exchanges))) => exchanges,

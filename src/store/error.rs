@@ -46,7 +46,8 @@ pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     };
     let pages = matches!(
         error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+        // our statements are sound: what SQLite calls an error in them is a schema or a format that isn't ours
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown)
     );
     pages
         || matches!(

@@ -6,10 +6,11 @@
 //!
 //! Subjects use one another in this direction only: `schema`, `search`, `ingest`; then `memory`,
 //! `outbox` and `tracking`; then `maintenance`, which knows all tables. What they share is in the
-//! files beside them: `columns`, `compression`, `error`, `pending_tasks`, `removal`, `tombstones`.
+//! files beside them: `columns`, `compression`, `damaged_rows`, `error`, `pending_tasks`, `removal`, `tombstones`.
 
 mod columns;
 mod compression;
+mod damaged_rows;
 mod error;
 mod ingest;
 mod maintenance;
@@ -24,6 +25,7 @@ mod tests;
 mod tombstones;
 mod tracking;
 
+pub use damaged_rows::passed_over;
 pub use ingest::account::FileAccount;
 pub use ingest::prepare::Prepared;
 pub use ingest::without_log::Project;

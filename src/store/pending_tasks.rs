@@ -14,6 +14,8 @@ pub(crate) enum Task {
     Compact,
     /// Titles that logs tell by a record's id have to be given to the sessions that own the records.
     Titles,
+    /// Texts that an older program stored have no checksum yet.
+    Checksums,
 }
 
 impl Task {
@@ -21,6 +23,7 @@ impl Task {
         match self {
             Task::Compact => "compact",
             Task::Titles => "titles",
+            Task::Checksums => "checksums",
         }
     }
 

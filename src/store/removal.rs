@@ -4,6 +4,7 @@
 
 use crate::model::git::GitOperation;
 use crate::store::compression::{Json, pack_json};
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::pending_tasks::after_removal;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use uuid::Uuid;
@@ -93,11 +94,11 @@ pub(crate) fn forget_quotes(db: &Connection, session: &str) -> rusqlite::Result<
         .collect::<rusqlite::Result<_>>()?;
     for (episode, operation) in quoting {
         remove_operation_episode(db, episode)?;
-        let git: Option<Json<GitOperation>> = db
+        let git = db
             .prepare_cached("SELECT deed FROM git_operation WHERE id = ?1")?
-            .query_row([operation], |row| row.get(0))
-            .optional()?;
-        if let Some(Json(mut git)) = git {
+            .query_row([operation], |row| row.get::<_, Json<GitOperation>>(0))
+            .optional();
+        if let Some(Json(mut git)) = sound_or_none(git)?.flatten() {
             git.effect.is_reason_forgotten |= git.reason.take().is_some();
             db.prepare_cached("UPDATE git_operation SET (deed, untold) = (?2, 1) WHERE id = ?1")?
                 .execute(params![operation, pack_json(&git)])?;

@@ -9,6 +9,7 @@ use crate::model::session::SessionFacts;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, MARKED};
 use crate::store::compression::{Json, pack_json};
+use crate::store::damaged_rows::sound;
 use crate::store::pending_tasks::after_removal;
 use crate::store::removal::{forget_memories, forget_quotes, remove, remove_summary};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -150,6 +151,7 @@ pub(crate) fn clear_files(
         .query_map([session], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })?
+        .filter_map(sound)
         .collect::<rusqlite::Result<_>>()?;
     for (file, resume_state, sealed, tail) in folds {
         let without_facts = |Json((mut ledger, _)): State| {

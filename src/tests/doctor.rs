@@ -183,6 +183,10 @@ fn a_repair_sets_the_file_aside_and_tells_everything_again_that_logs_tell() {
         let before = counts(&desk);
         let broken = damage(fs::read(store(&desk)).unwrap());
         fs::write(store(&desk), &broken).unwrap();
+        desk.write(
+            ".graphiti/sessionmill.db.new",
+            "what an earlier repair left",
+        );
         let repaired = desk.run("sessionmill doctor --repair");
         assert_eq!(repaired.exit, Exit::Done, "{code}: {}", repaired.shown());
         let aside = desk.path(".graphiti/sessionmill.db.damaged-20260601T120000Z");
@@ -190,6 +194,7 @@ fn a_repair_sets_the_file_aside_and_tells_everything_again_that_logs_tell() {
             fs::read(aside).unwrap() == broken,
             "{code}: it was not set aside whole"
         );
+        assert!(!desk.path(".graphiti/sessionmill.db.new").exists());
         assert_eq!(counts(&desk), before, "{code}: {}", repaired.shown());
         assert!(codes(&desk).is_empty(), "{code}");
         assert_eq!(desk.run("sessionmill run --json").json()["files_read"], 0);
@@ -374,4 +379,42 @@ fn what_was_set_aside_stays_whatever_is_repaired_in_the_same_second() {
         let name = format!(".graphiti/sessionmill.db.damaged-20260601T120000Z{end}");
         assert_eq!(fs::read(desk.path(&name)).unwrap(), [nth as u8; 100]);
     }
+}
+
+#[test]
+fn what_was_set_aside_is_named_and_goes_when_somebody_says_so() {
+    let mut desk = well();
+    fs::write(store(&desk), [0xff; 9_000]).unwrap();
+    assert_eq!(desk.run("sessionmill doctor --repair").exit, Exit::Done);
+    let aside = desk.path(".graphiti/sessionmill.db.damaged-20260601T120000Z");
+    assert!(codes(&desk).is_empty(), "it is not old");
+    let forgot = desk.run("sessionmill forget 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001");
+    let warning = "warning: a repair set ~/.graphiti/sessionmill.db.damaged-20260601T120000Z (9.0 kB) \
+                   aside, which may still hold what was forgotten: sessionmill forget --purge-aside";
+    assert!(forgot.stderr.contains(warning), "{}", forgot.shown());
+    desk.now.0 += 31 * 86_400_000;
+    desk.run("sessionmill run");
+    let ran = desk.run("sessionmill doctor --json");
+    let found = findings(&ran)
+        .into_iter()
+        .find(|(_, code, _)| code == "set-aside");
+    let (severity, _, command) = found.expect("it is old by now");
+    let purge = "sessionmill forget --purge-aside";
+    assert_eq!((&*severity, &*command), ("note", purge));
+    let would = desk.run(&format!("{purge} --dry-run"));
+    assert!(
+        would.stdout.starts_with("would remove ~/.graphiti/"),
+        "{}",
+        would.shown()
+    );
+    assert!(aside.exists());
+    let purged = desk.run(purge);
+    assert!(
+        purged.stdout.starts_with("removed ~/.graphiti/"),
+        "{}",
+        purged.shown()
+    );
+    assert!(!aside.exists() && store(&desk).exists());
+    assert_eq!(desk.run(purge).stdout, "no repair set anything aside\n");
+    assert!(!codes(&desk).contains(&"set-aside".to_owned()));
 }

@@ -12,6 +12,7 @@ mod condense;
 mod consent;
 mod corpus;
 mod corpus_pages;
+mod damage;
 mod delivery;
 mod delivery_trust;
 mod doctor;

@@ -203,7 +203,9 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                     match of {
                         Tree::Staged => _ = staged.insert(path.as_str(), file),
                         Tree::Last if commits => _ = all.insert(path.as_str(), file),
-                        Tree::Work if helped => _ = all.insert(path.as_str(), file),
+                        Tree::Work if helped && is_named(lines, path) => {
+                            all.insert(path.as_str(), file);
+                        }
                         Tree::Last | Tree::Work => {}
                     }
                 }
@@ -212,6 +214,16 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
         }
     }
     all
+}
+
+/// Somebody spoke of the file, or a call did: the working tree may have changes that are older than the session.
+fn is_named(lines: &[LocatedItem<'_>], path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let is_stat = |finding: &Finding| matches!(finding, Finding::Stat { .. });
+    let mut others = lines
+        .iter()
+        .filter(|line| !line.item.findings.iter().any(is_stat));
+    others.any(|line| line.item.text.contains(name))
 }
 
 /// A call that let another agent work.
@@ -387,9 +399,12 @@ mod tests {
         // nobody knows whose changes these are
         assert_eq!(found(&committed[..2]), [own()]);
         assert_eq!(found(&[edit, line(2, "", &work)]), [own()]);
-        let helped = line(2, "Action: Task(\"mend it\") → done", &[]);
+        let helped = line(2, "Action: Task(\"mend c.rs\") → done", &[]);
         let after = [edit, helped, line(3, "", &work)];
         assert_eq!(found(&after), [own(), "c.rs true".into()]);
+        let others = [stat("old/z.rs", Tree::Work)];
+        let after = [edit, helped, line(3, "", &others)];
+        assert_eq!(found(&after), [own()], "it was changed before");
         assert_eq!(found(&[edit, line(2, "", &last)]), [own()]);
         let shown = [line(1, "", &made), line(2, "", &last)];
         assert_eq!(found(&shown), ["d.rs true"]);

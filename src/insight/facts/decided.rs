@@ -40,15 +40,32 @@ pub fn stated_by_agent(
 ) -> Vec<Sourced<Decision>> {
     let mut known: Vec<Vec<String>> = people.iter().map(|told| topic(&told.what)).collect();
     let mut all = Vec::new();
-    let said = lines.iter().filter(|line| line.main);
-    for line in said.filter(|line| line.item.kind == ItemKind::Agent) {
+    for (at, line) in lines.iter().enumerate() {
+        if !line.main || line.item.kind != ItemKind::Agent {
+            continue;
+        }
         // what ends with a colon leads to code
         let sure = choices(line.words()).into_iter();
-        for stated in sure.filter(|stated| !stated.sentence.ends_with(':')) {
+        let mut sure = sure
+            .filter(|stated| !stated.sentence.ends_with(':'))
+            .peekable();
+        if sure.peek().is_some() && is_refused(&lines[at + 1..]) {
+            continue;
+        }
+        for stated in sure {
             add(&mut all, &mut known, line, stated.rank, of(stated));
         }
     }
     surest(all, AGENT_DECISIONS_MAX)
+}
+
+/// A person refused the call that words of an agent announce.
+fn is_refused(after: &[LocatedItem<'_>]) -> bool {
+    let mut calls = after.iter().filter(|line| line.main);
+    let refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
+    calls
+        .next()
+        .is_some_and(|call| call.item.findings.iter().any(refused))
 }
 
 /// A decision with how sure it is one: the lower, the surer.
@@ -81,7 +98,8 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             if let Some((rank, decision)) = reply {
                 add(&mut all, &mut known, line, rank, decision);
             }
-            for stated in said(line.words()).into_iter().filter(|_| !is_reply) {
+            let own = said(line.words()).into_iter();
+            for stated in own.filter(|stated| !is_reply && !before.said(&stated.sentence)) {
                 add(&mut all, &mut known, line, stated.rank, of(stated));
             }
             before.person = line.words();
@@ -161,11 +179,8 @@ fn said(words: &str) -> Vec<Stated> {
     if headings >= HEADINGS_MIN {
         return Vec::new();
     }
-    let mut all = decisions(words);
-    if words.len() > PROMPT_BYTES_MAX {
-        all.retain(|stated| speaks_of_self(&stated.sentence));
-    }
-    all
+    let is_short = words.len() <= PROMPT_BYTES_MAX;
+    decisions(words, |sentence| is_short || speaks_of_self(sentence))
 }
 
 fn speaks_of_self(sentence: &str) -> bool {
@@ -199,6 +214,13 @@ const ASKED_BYTES_MAX: usize = 1500;
 const ASKED_SENTENCES_MAX: usize = 4;
 
 impl Before<'_> {
+    /// The agent's own words, quoted.
+    fn said(&self, sentence: &str) -> bool {
+        const QUOTE_BYTES: usize = 32;
+        let quote = &sentence[..sentence.floor_char_boundary(QUOTE_BYTES)];
+        sentence.len() >= QUOTE_BYTES && self.agent.contains(quote)
+    }
+
     /// What an answer decides: the option that it picks, or what it agrees with.
     fn replied(&self, words: &str) -> Option<(u8, Decision)> {
         let words = words.trim();

@@ -1,7 +1,7 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
 use super::line::LocatedItem;
-use super::objective::Prompt;
+use super::prompts::{Prompt, exchange};
 use super::words::clipped;
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -135,15 +135,6 @@ fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
     }
 }
 
-/// What follows a prompt, up to the next one.
-pub fn exchange<'l, 't>(lines: &'l [LocatedItem<'t>], at: usize) -> &'l [LocatedItem<'t>] {
-    let after = &lines[at + 1..];
-    let next = after
-        .iter()
-        .position(|line| line.main && line.item.kind == ItemKind::Prompt);
-    &after[..next.unwrap_or(after.len())]
-}
-
 /// Something is not as it was.
 pub fn changes(finding: &Finding) -> bool {
     matches!(
@@ -182,7 +173,7 @@ pub fn says_something(prompt: &Prompt<'_, '_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insight::facts::objective::prompts;
+    use crate::insight::facts::prompts::prompts;
 
     #[test]
     fn a_request_says_what_became_of_it() {

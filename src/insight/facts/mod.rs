@@ -11,13 +11,14 @@ mod further;
 mod history;
 mod line;
 mod objective;
+mod prompts;
 mod prose;
 mod pull_requests;
 mod result;
 mod shipped;
+mod stated;
 mod tasks;
 mod test_runs;
-mod topics;
 mod words;
 
 pub use asks::{OFFERED, UNANSWERED};
@@ -39,7 +40,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
     let last_words = main().rev().find(|line| line.item.kind == ItemKind::Agent);
-    let prompts = objective::prompts(lines);
+    let prompts = prompts::prompts(lines);
     let objective = objective::objective(lines, &prompts, context);
     let commits = history::commits(lines);
     let outcome = outcome(main().rev().map(|line| line.item));

@@ -1,21 +1,18 @@
-//! What a session was asked for, in a line: the asks that tell most, joined. Every word of it stands in the
-//! log, and nothing is told that nobody asked for: what stands in parentheses behind it only says where.
+//! What a session was asked for, in a line: its first ask, whole. Every word of it stands in the log, and
+//! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
 use super::line::LocatedItem;
-use super::prose::{Prose, prose};
+use super::prompts::{Prompt, exchange};
 use super::shipped::shipped;
-use super::topics::{Topics, word_keys};
-use super::words::{clipped, without_joints};
-use crate::model::exchange::{ItemKind, is_bare_command};
+use super::words::clipped;
+use crate::model::exchange::is_bare_command;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::requests::{
-    RequestKind, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand, is_place,
-    request,
+    RequestKind, asks_something, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand,
+    is_place, points, request,
 };
 use crate::rules::words::{content_words, is_same, is_stopword, tokens};
-use rustc_hash::FxHashSet;
-use std::cell::OnceCell;
 
 /// What is known of a session beside its items.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,134 +55,8 @@ impl<'a> SessionContext<'a> {
 /// It is read at a glance.
 const OBJECTIVE_CHARS_MAX: usize = 200;
 
-/// One ask of two at most, and of several.
-const ONLY_ASK_CHARS_MAX: usize = 160;
-const ASK_CHARS_MAX: usize = 120;
-
-/// Prompts of one session that are read: the first ones and the last ones.
-const PROMPTS_MAX: usize = 80;
-
-/// A prompt with what was read of it.
-pub struct Prompt<'l, 't> {
-    /// Where it stands among the session's items.
-    pub at: usize,
-    /// It.
-    pub line: &'l LocatedItem<'t>,
-    /// What was written there.
-    pub prose: Prose<'t>,
-}
-
-/// What people wrote in the main log, in order, without what only drives the program.
-pub fn prompts<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Vec<Prompt<'l, 't>> {
-    let mut before = "";
-    let mut all = Vec::new();
-    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
-        match line.item.kind {
-            ItemKind::Agent => before = line.words(),
-            ItemKind::Prompt | ItemKind::Aside if !drives(line.words()) => {
-                let prose = match is_bare_command(line.words()) {
-                    true => Prose::default(),
-                    false => prose(line.words(), before),
-                };
-                all.push(Prompt { at, line, prose });
-            }
-            _ => {}
-        }
-    }
-    if all.len() > PROMPTS_MAX {
-        all.drain(PROMPTS_MAX / 2..all.len() - PROMPTS_MAX / 2);
-    }
-    all
-}
-
-/// A piece that may become part of the objective.
-struct Piece {
-    /// Of which prompt.
-    prompt: usize,
-    /// Which sentence of it.
-    nth: usize,
-    kind: RequestKind,
-    text: String,
-    /// It ends with a colon.
-    leads: bool,
-    /// What it is about.
-    words: Vec<u64>,
-    /// How many words it is about.
-    about: usize,
-    /// What names things among them: numbers, identifiers.
-    names: usize,
-}
-
-impl Piece {
-    fn new(prompt: usize, nth: usize, kind: RequestKind, text: &str) -> Option<Piece> {
-        let about = about(text);
-        let is_part =
-            text.starts_with(['(', ')']) || text.matches(')').count() > text.matches('(').count();
-        (!about.is_empty() && !is_part).then(|| Piece {
-            prompt,
-            nth,
-            kind,
-            text: text.to_owned(),
-            leads: false,
-            about: about.len(),
-            names: about.iter().filter(|word| is_name(word)).count(),
-            words: about.iter().flat_map(|word| word_keys(word)).collect(),
-        })
-    }
-
-    fn leads_to(&self, next: &Piece) -> bool {
-        self.leads && (self.prompt, self.nth + 1) == next.place()
-    }
-
-    fn place(&self) -> (usize, usize) {
-        (self.prompt, self.nth)
-    }
-
-    /// How much it tells that isn't told yet, for its length.
-    fn weight(&self, topics: &Topics, told: &FxHashSet<u64>, asking: &[usize]) -> u64 {
-        let new = self.words.iter().filter(|word| !told.contains(*word));
-        let (mut count, mut sum) = (0, 0);
-        for word in new {
-            count += 1;
-            sum += topics.weight(*word);
-        }
-        let is_told = count * 2 < self.words.len();
-        if is_told || count == 0 || count == 1 && self.kind != RequestKind::Ask {
-            return 0;
-        }
-        let kind = match self.kind {
-            RequestKind::Ask => 20,
-            RequestKind::Question => 10,
-            // nobody asks there
-            RequestKind::Limit | RequestKind::Statement if self.prompt > 0 => return 0,
-            RequestKind::Limit => 4,
-            RequestKind::Statement if asking.contains(&self.prompt) => 7,
-            RequestKind::Statement => 12,
-        };
-        let prompt = if self.prompt == 0 { 18 } else { 10 };
-        let nth = match self.nth {
-            0 => 24,
-            1 => 20,
-            2 | 3 => 17,
-            _ if self.prompt == 0 => 10,
-            _ => 5,
-        };
-        let length = (self.text.chars().count() + 15) as u64;
-        (sum + 5 * self.names as u64) * kind * prompt * nth / length.isqrt()
-    }
-}
-
-/// Words that say what a text is about.
-fn about(text: &str) -> Vec<String> {
-    let mut words = content_words(text);
-    words.retain(|word| !is_idle(word));
-    words
-}
-
-/// A number, or a word that only programs have.
-fn is_name(word: &str) -> bool {
-    word.contains(|c: char| c.is_ascii_digit() || c == '_')
-}
+/// Of several asks the first one, so that there is room for what was asked later.
+const FIRST_CHARS_MAX: usize = 150;
 
 /// The objective, where anything was asked.
 pub fn objective(
@@ -193,42 +64,113 @@ pub fn objective(
     prompts: &[Prompt<'_, '_>],
     context: &SessionContext<'_>,
 ) -> Option<Sourced<String>> {
-    let mut pieces = pieces(prompts);
-    let topics = Topics::of(pieces.iter().flat_map(|piece| &piece.words), lines);
-    let Some(first) = prompts.iter().find(|prompt| is_asking(prompt)) else {
+    let asking: Vec<&Prompt<'_, '_>> = prompts.iter().filter(|prompt| is_asking(prompt)).collect();
+    let Some((first, others)) = asking.split_first() else {
         return prompts.iter().find_map(only_pasted);
     };
-    let own = pieces.iter().filter(|piece| piece.prompt == 0);
-    let is_weak = own.flat_map(|piece| &piece.words).count() < WEAK_WORDS_MAX;
-    pieces.extend(titled(first, context));
-    let work = Work {
-        lines,
-        context,
-        pull_request: OnceCell::new(),
-        shipped: OnceCell::new(),
+    let work = Work { lines, context };
+    let most = match others.len() {
+        ..=1 => OBJECTIVE_CHARS_MAX,
+        _ => FIRST_CHARS_MAX,
     };
-    let chosen = chosen(pieces, &topics, &work);
-    let mut text = match chosen.is_empty() {
-        true => first
-            .line
-            .words()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" "),
-        false => chosen,
-    };
-    if is_weak && let Some(more) = first.prose.address {
-        let more = clipped(more, OBJECTIVE_CHARS_MAX / 2);
-        if text.chars().count() + more.chars().count() < OBJECTIVE_CHARS_MAX {
-            text = format!("{text} {more}");
-        }
+    let mut text = whole(first, OBJECTIVE_CHARS_MAX, most);
+    let is_whole = !is_pointer(&text);
+    if !is_whole {
+        let more = further(first, others, context);
+        let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
+        let more = more.map(|more| shortened(&more, room));
+        text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
     }
-    let text = clipped(&text, OBJECTIVE_CHARS_MAX).to_owned();
     let about = work.pointed_at(&text);
+    let room = OBJECTIVE_CHARS_MAX.saturating_sub(about.chars().count());
+    if text.chars().count() > room && room >= ASK_CHARS_MIN {
+        let shorter = whole(first, room, most);
+        text = match is_whole {
+            true => shorter,
+            false => shortened(&text, room),
+        };
+    }
+    let left = room.saturating_sub(text.chars().count());
+    match then(lines, others, &text, left) {
+        later if later.is_empty() && is_whole => text = whole(first, room, room),
+        later => text.push_str(&later),
+    }
     let all = format!("{text}{about}");
     let fits = all.chars().count() <= OBJECTIVE_CHARS_MAX;
     Some(first.line.source(if fits { all } else { text }))
 }
+
+/// Asks that came later, whole, in the order of time, where they fit: of many those that most was done for.
+fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room: usize) -> String {
+    let mut asks: Vec<(usize, usize, String)> = others
+        .iter()
+        .filter_map(|prompt| {
+            let all = told(prompt);
+            let asks = |told: &&Told<'_>| {
+                let is_whole = told.text.matches('"').count() % 2 == 0;
+                let asks = told.kind == RequestKind::Ask || asks_something(told.text);
+                let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
+                asks && is_whole && says
+            };
+            let ask = all.iter().find(asks)?.text;
+            let is_new = !text.contains(ask) && ask.chars().count() <= room;
+            let edits = exchange(lines, prompt.at).iter();
+            let edits = edits.flat_map(|line| line.item.findings);
+            let edits = edits.filter(|finding| matches!(finding, Finding::Changed { .. }));
+            is_new.then(|| {
+                (
+                    edits.count() * 2 + about(ask).len(),
+                    prompt.at,
+                    ask.to_owned(),
+                )
+            })
+        })
+        .collect();
+    asks.sort_by_key(|(size, at, _)| (std::cmp::Reverse(*size), *at));
+    let mut left = room;
+    let mut chosen = Vec::new();
+    for (_, at, ask) in asks {
+        let length = ask.chars().count() + THEN.len();
+        if length <= left && chosen.len() < THEN_MAX {
+            left -= length;
+            chosen.push((at, ask));
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+        .iter()
+        .map(|(_, ask)| format!("{THEN}{ask}"))
+        .collect()
+}
+
+/// Stands before an ask of a later prompt.
+const THEN: &str = "; then: ";
+
+/// More later asks than that are a list.
+const THEN_MAX: usize = 2;
+
+/// What an ask that only points at something is about: the address or the error that stands beside it, the
+/// session's title, else the next ask that says something.
+fn further(
+    first: &Prompt<'_, '_>,
+    others: &[&Prompt<'_, '_>],
+    context: &SessionContext<'_>,
+) -> Option<String> {
+    let beside = first.prose.error.or(first.prose.address).map(str::to_owned);
+    let title = || titled(first, context).map(str::to_owned);
+    let next = || {
+        let mut next = others.iter().filter_map(|prompt| {
+            let all = told(prompt);
+            let ask = all.iter().find(|told| !is_pointer(told.text))?;
+            Some(ask.text.to_owned())
+        });
+        next.next()
+    };
+    beside.or_else(title).or_else(next)
+}
+
+/// With less room than that nothing is said.
+const ASK_CHARS_MIN: usize = 60;
 
 /// Where nothing but a log or an address was pasted: what stands out of it.
 fn only_pasted(prompt: &Prompt<'_, '_>) -> Option<Sourced<String>> {
@@ -240,12 +182,11 @@ fn only_pasted(prompt: &Prompt<'_, '_>) -> Option<Sourced<String>> {
     (!is_machines).then(|| prompt.line.source(text.to_owned()))
 }
 
-/// With fewer, an ask only points at something.
-const WEAK_WORDS_MAX: usize = 3;
-
 /// Somebody asks for something there.
 fn is_asking(prompt: &Prompt<'_, '_>) -> bool {
-    !prompt.prose.sentences.is_empty() || is_command(prompt.line.words())
+    let sentences = &prompt.prose.sentences;
+    let mut said = sentences.iter().filter_map(|sentence| request(sentence));
+    said.any(|said| !about(said.text).is_empty()) || is_command(prompt.line.words())
 }
 
 /// A slash command that asks for work.
@@ -253,165 +194,183 @@ fn is_command(words: &str) -> bool {
     words.starts_with('/') && is_bare_command(words.trim()) && !drives(words)
 }
 
-fn pieces(prompts: &[Prompt<'_, '_>]) -> Vec<Piece> {
-    let longest = match prompts.len() {
-        ..=2 => ONLY_ASK_CHARS_MAX,
-        _ => ASK_CHARS_MAX,
+/// It says where to look, not what for: `continue`, `/review 7`, `do what the plan says`.
+fn is_pointer(text: &str) -> bool {
+    let names_nothing = |word: &str| is_move(word) || is_idle(word) || points(word);
+    let words = text.split_whitespace();
+    let plain = words.filter(|word| !word.contains(['/', '#', '@']) && !word.contains("--"));
+    let plain: Vec<&str> = plain.collect();
+    let words = content_words(&plain.join(" "));
+    let mut words = words.iter().filter(|word| !names_nothing(word));
+    words.nth(POINTER_WORDS_MAX).is_none()
+}
+
+/// One word more than that says what an ask is about.
+const POINTER_WORDS_MAX: usize = 1;
+
+/// What a sentence of a prompt says.
+struct Told<'p> {
+    nth: usize,
+    kind: RequestKind,
+    text: &'p str,
+    /// It ends with a colon.
+    leads: bool,
+    /// It is a heading.
+    is_title: bool,
+}
+
+/// What a prompt asks for, in its own sentences: the ask, then in about `wanted` characters what stands before it,
+/// its other asks, and what else is said. Never longer than `room`.
+fn whole(prompt: &Prompt<'_, '_>, room: usize, wanted: usize) -> String {
+    if is_command(prompt.line.words()) {
+        let words: Vec<&str> = prompt.line.words().split_whitespace().collect();
+        return shortened(&words.join(" "), room);
+    }
+    let all = told(prompt);
+    let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(told.text);
+    let opens = all.iter().take(OPENING_SENTENCES).find(is_ask);
+    let opens = opens.or_else(|| all.iter().find(|told| says(told.text)));
+    let Some(opens) = opens.or(all.first()) else {
+        return String::new();
     };
-    let asking = prompts.iter().filter(|prompt| is_asking(prompt));
-    let mut all = Vec::new();
-    for (nth_prompt, prompt) in asking.enumerate() {
-        if is_command(prompt.line.words()) {
-            all.extend(Piece::new(
-                nth_prompt,
-                0,
-                RequestKind::Ask,
-                prompt.line.words(),
-            ));
-        }
-        if nth_prompt == 0
-            && let Some(error) = prompt.prose.error
-        {
-            let error = clipped(error, longest);
-            all.extend(Piece::new(0, ERROR_AT, RequestKind::Statement, error));
-        }
-        for (nth, sentence) in prompt.prose.sentences.iter().enumerate() {
-            let Some(request) = request(sentence) else {
-                continue;
-            };
-            let leads = sentence.ends_with(':');
-            let text = match leads {
-                true => without_joints(clipped(request.text, longest)),
-                false => clipped(request.text, longest),
-            };
-            // of what is said only the whole tells something
-            let is_ask = request.kind == RequestKind::Ask;
-            let shorter = clauses(text).filter(|_| is_ask);
-            let forms = shorter.chain([text]);
-            let forms = forms.filter_map(|text| Piece::new(nth_prompt, nth, request.kind, text));
-            let forms = forms.map(|piece| Piece {
-                leads: leads && piece.text.len() == text.len(),
-                ..piece
-            });
-            all.extend(forms.filter(|piece| !is_empty_ask(piece)));
-        }
-    }
-    all
-}
-
-/// An error counts as if it stood so many sentences behind the ask.
-const ERROR_AT: usize = 3;
-
-/// `fix it`, `commit and push it`: what was asked for stands elsewhere.
-fn is_empty_ask(piece: &Piece) -> bool {
-    let about = about(&piece.text);
-    piece.prompt > 0 && (about.len() < 2 || about.iter().all(|word| is_move(word)))
-}
-
-/// Beginnings of a sentence that say something without the rest.
-fn clauses(text: &str) -> impl Iterator<Item = &str> {
-    const CLAUSE_BYTES_MIN: usize = 20;
-    const ENDS: [&str; 6] = [", ", "; ", " - ", " (", " and ", " because "];
-    let ends = ENDS.iter().flat_map(|end| text.match_indices(end));
-    let ends = ends.filter(|(at, _)| *at >= CLAUSE_BYTES_MIN);
-    ends.map(|(at, _)| without_joints(&text[..at]))
-}
-
-/// The session's title, where it is none of the first ask's words: it counts as one of its sentences.
-fn titled(first: &Prompt<'_, '_>, context: &SessionContext<'_>) -> Option<Piece> {
-    const SAME_BYTES: usize = 40;
-    let own = first.line.words();
-    let title = context.title.filter(|title| {
-        let start = &title[..title.floor_char_boundary(SAME_BYTES)];
-        !own.starts_with(start.trim_end_matches('…')) && !is_bare_command(title)
-    })?;
-    Piece::new(0, 1, RequestKind::Ask, clipped(title, ASK_CHARS_MAX))
-}
-
-/// The pieces that tell most, as many as fit, in the order of time.
-fn chosen(mut pieces: Vec<Piece>, topics: &Topics, work: &Work<'_, '_>) -> String {
-    let mut asking: Vec<usize> = pieces
-        .iter()
-        .filter(|piece| piece.kind == RequestKind::Ask)
-        .map(|piece| piece.prompt)
-        .collect();
-    asking.dedup();
-    let mut told = FxHashSet::default();
-    let mut chosen: Vec<Piece> = Vec::new();
-    let mut text = String::new();
-    loop {
-        let opens = match chosen.is_empty() {
-            true => opening(&pieces),
-            false => None,
-        };
-        let best = pieces
-            .iter()
-            .enumerate()
-            .filter(|(_, piece)| opens.is_none_or(|place| place == piece.place()))
-            .map(|(nth, piece)| (piece.weight(topics, &told, &asking), nth))
-            .max_by_key(|(weight, nth)| (*weight, std::cmp::Reverse(*nth)));
-        let Some((weight, nth)) = best else {
-            return text;
-        };
-        if weight == 0 && !chosen.is_empty() {
-            return text;
-        }
-        let piece = pieces.swap_remove(nth);
-        let (words, place) = (piece.words.clone(), piece.place());
-        let at = chosen.partition_point(|known| known.place() <= place);
-        chosen.insert(at, piece);
-        let longer = joined(&chosen);
-        let pointed_at = work.pointed_at(&longer).chars().count();
-        if longer.chars().count() + pointed_at > OBJECTIVE_CHARS_MAX {
+    let room = wanted.max(opens.text.chars().count()).min(room);
+    let before = all.iter().filter(|told| told.nth < opens.nth);
+    let after = all.iter().filter(|told| told.nth > opens.nth);
+    let mut chosen = vec![opens];
+    for told in before {
+        let at = chosen.partition_point(|known| known.nth < told.nth);
+        chosen.insert(at, told);
+        if joined(&chosen).chars().count() > room {
             chosen.remove(at);
-            let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
-            pieces.retain(|piece| piece.text.chars().count() < left);
-            continue;
         }
-        // other forms of the sentence
-        pieces.retain(|other| other.place() != place);
-        told.extend(words);
-        text = longer;
+    }
+    let after: Vec<&Told<'_>> = after.collect();
+    let (asks, rest): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
+        after.iter().partition(|told| told.kind == RequestKind::Ask);
+    for told in asks.into_iter().chain(rest) {
+        let at = chosen.partition_point(|known| known.nth < told.nth);
+        chosen.insert(at, told);
+        if joined(&chosen).chars().count() > room {
+            chosen.remove(at);
+        }
+    }
+    let last = chosen.last().map_or(0, |last| last.nth);
+    let next = after.iter().find(|told| told.nth > last);
+    let left = room.saturating_sub(joined(&chosen).chars().count());
+    chosen.extend(next.filter(|_| left >= PART_CHARS_MIN));
+    while chosen.len() > 1 && chosen.last().is_some_and(|last| last.leads) {
+        chosen.pop();
+    }
+    let text = shortened(&joined(&chosen), room);
+    match prompt.prose.error {
+        Some(error) if !text.contains(error) && text.chars().count() + PART_CHARS_MIN < room => {
+            let left = room - text.chars().count() - 2;
+            format!("{text}: {}", shortened(error, left))
+        }
+        _ => text,
     }
 }
 
-/// Where the ask stands that a session opens with: the first one that says something, else the first words.
-fn opening(pieces: &[Piece]) -> Option<(usize, usize)> {
-    let own = || pieces.iter().filter(|piece| piece.prompt == 0);
-    let mut says = own().filter(|piece| piece.about > 1);
-    let ask = says.clone().find(|piece| piece.kind == RequestKind::Ask);
-    let ask = ask.filter(|piece| piece.nth < OPENING_SENTENCES);
-    let first = ask.or_else(|| says.next()).or_else(|| own().next());
-    first.map(Piece::place)
-}
+/// Of a sentence that doesn't fit, a shorter beginning says nothing.
+const PART_CHARS_MIN: usize = 50;
 
-/// An ask that stands further behind isn't what the session opens with.
+/// An ask that stands further behind isn't what a prompt opens with.
 const OPENING_SENTENCES: usize = 6;
 
-fn joined(pieces: &[Piece]) -> String {
+/// The sentences of a prompt that say something; headings but the first are none.
+fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
+    let prose = &prompt.prose;
+    let title = prose.headings.first();
+    let sentences = prose.sentences.iter().enumerate();
+    let sentences =
+        sentences.filter(|(nth, _)| Some(nth) == title || !prose.headings.contains(nth));
+    let all = sentences.filter_map(|(nth, sentence)| {
+        let request = request(sentence)?;
+        let is_part = request.text.starts_with(['(', ')']);
+        (!is_part && !about(request.text).is_empty()).then(|| Told {
+            nth,
+            kind: request.kind,
+            text: request.text.trim_start_matches(['-', '–', ' ']),
+            leads: sentence.ends_with(':'),
+            is_title: Some(&nth) == title,
+        })
+    });
+    // an address or a label says nothing
+    let says = |told: &Told<'_>| {
+        let is_place = !told.text.contains(' ') && told.text.contains(['.', '/']);
+        !is_place && (!told.leads || says(told.text))
+    };
+    let all: Vec<Told<'_>> = all.filter(says).collect();
+    let is_how = |told: &Told<'_>| told.kind == RequestKind::Limit;
+    // how it shall be done is told where nothing else is said
+    match all.iter().all(is_how) {
+        true => all,
+        false => all.into_iter().filter(|told| !is_how(told)).collect(),
+    }
+}
+
+/// More than one word of it says what it is about.
+fn says(text: &str) -> bool {
+    about(text).len() > 1
+}
+
+/// Words that say what a text is about.
+fn about(text: &str) -> Vec<String> {
+    let mut words = content_words(text);
+    words.retain(|word| !is_idle(word));
+    words
+}
+
+/// Sentences behind each other; what follows a colon is a list.
+fn joined(all: &[&Told<'_>]) -> String {
     let mut text = String::new();
-    let mut before: Option<&Piece> = None;
-    for piece in pieces {
-        text.push_str(match before {
+    let mut is_list = false;
+    for (nth, told) in all.iter().enumerate() {
+        let ended = text.ends_with(['?', '!', '.', '…', ';']);
+        text.push_str(match nth.checked_sub(1).map(|before| all[before].leads) {
             None => "",
-            Some(_) if text.ends_with('?') => " ",
-            Some(before) if before.leads_to(piece) => ": ",
-            Some(_) => "; ",
+            Some(true) => ": ",
+            Some(false) if ended => " ",
+            Some(false) if is_list => "; ",
+            Some(false) => ". ",
         });
-        text.push_str(&piece.text);
-        before = Some(piece);
+        let goes_on = nth > 0 && all[nth - 1].nth + 1 == told.nth;
+        is_list = !told.is_title && (told.leads || is_list && goes_on);
+        text.push_str(told.text);
     }
     text
+}
+
+/// With `…` where it goes on.
+fn shortened(text: &str, chars_max: usize) -> String {
+    match text.chars().count() > chars_max {
+        true => format!("{}…", clipped(text, chars_max.saturating_sub(1))),
+        false => text.to_owned(),
+    }
+}
+
+/// The session's title, where it is none of the first ask's words.
+fn titled<'c>(first: &Prompt<'_, '_>, context: &SessionContext<'c>) -> Option<&'c str> {
+    const SAME_BYTES: usize = 40;
+    let own = first.line.words();
+    let told = about(own);
+    context.title.filter(|title| {
+        let new = about(title);
+        let new = new
+            .iter()
+            .filter(|word| !told.iter().any(|own| is_same(own, word)));
+        if new.count() < NEW_WORDS_MIN {
+            return false;
+        }
+        let start = &title[..title.floor_char_boundary(SAME_BYTES)];
+        !own.starts_with(start.trim_end_matches('…')) && !is_bare_command(title)
+    })
 }
 
 /// What a session worked at.
 struct Work<'l, 't> {
     lines: &'l [LocatedItem<'t>],
     context: &'l SessionContext<'l>,
-    /// Found where it is asked for.
-    pull_request: OnceCell<Option<u64>>,
-    /// What was shipped first, in the agent's words.
-    shipped: OnceCell<Option<String>>,
 }
 
 impl Work<'_, '_> {
@@ -431,23 +390,24 @@ impl Work<'_, '_> {
             names.extend(branch.map(str::to_owned));
         }
         if is_of_pull_request(&words) && !text.contains('#') {
-            let number = self.pull_request.get_or_init(|| pull_request(self.lines));
-            names.extend(number.map(|number| format!("PR #{number}")));
+            names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
         }
-        let shipped = self.shipped.get_or_init(|| shipped(self.lines));
-        let shipped = shipped.as_ref().filter(|subject| {
+        let shipped = shipped(self.lines).filter(|subject| {
             let new =
                 about(subject.split_once(": ").map_or("", |(_, subject)| subject)).into_iter();
             let new = new.filter(|word| !words.iter().any(|told| is_same(told, word)));
             new.count() >= NEW_WORDS_MIN || about(text).len() < WEAK_WORDS_MAX
         });
-        names.extend(shipped.cloned());
+        names.extend(shipped);
         match names.is_empty() {
             true => String::new(),
             false => format!(" ({})", names.join(", ")),
         }
     }
 }
+
+/// With fewer, an ask only points at something.
+const WEAK_WORDS_MAX: usize = 3;
 
 /// With fewer words that nobody asked for in, a subject says the same once more.
 const NEW_WORDS_MIN: usize = 2;
@@ -500,6 +460,8 @@ fn pull_request(lines: &[LocatedItem<'_>]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::insight::facts::prompts::prompts;
+    use crate::model::exchange::ItemKind;
 
     fn told(context: &SessionContext<'_>, items: &[(ItemKind, &str)]) -> Option<String> {
         let lines: Vec<LocatedItem<'_>> = items
@@ -536,7 +498,24 @@ mod tests {
             (
                 SessionContext::default(),
                 vec!["Implement this plan:\n\n# Split the parser in two\n\n## Context\n\nIt grew."],
-                "Implement this plan: Split the parser in two",
+                "Implement this plan: Split the parser in two. It grew",
+            ),
+            (
+                SessionContext::default(),
+                vec![
+                    "The totals are wrong. Can you fix the rounding of carts? Don't touch the docs.",
+                    "thanks",
+                    "now rename the cart's fields to English ones",
+                ],
+                "The totals are wrong. fix the rounding of carts; then: rename the cart's fields to English ones",
+            ),
+            (
+                shop,
+                vec![
+                    "take a look at tmp/plan.md",
+                    "write a parser for the invoices",
+                ],
+                "take a look at tmp/plan.md; write a parser for the invoices (shop)",
             ),
             (
                 SessionContext::default(),
@@ -550,7 +529,7 @@ mod tests {
             (
                 SessionContext::default(),
                 vec!["User: fix this\n[api] error: no such column: price"],
-                "fix this; error: no such column: price",
+                "fix this: error: no such column: price",
             ),
             (SessionContext::default(), vec!["看看这个"], "看看这个"),
         ] {

@@ -11,6 +11,8 @@ use std::borrow::Cow;
 pub struct Prose<'p> {
     /// In order.
     pub sentences: Vec<String>,
+    /// Which of these begin a heading.
+    pub headings: Vec<usize>,
     /// The first line of what was pasted that tells of an error.
     pub error: Option<&'p str>,
     /// The first address that stands alone.
@@ -55,6 +57,7 @@ impl<'p> Prose<'p> {
             if is_shell(bare) {
                 // what stands right above a shell's mark is its own line
                 self.sentences.truncate(above);
+                self.headings.retain(|nth| *nth < above);
                 inside_shell = true;
             }
             if inside_shell {
@@ -77,6 +80,9 @@ impl<'p> Prose<'p> {
                     .filter(|more| !more.is_empty())
                     .map(str::to_owned),
             );
+            if bare.starts_with('#') && self.sentences.len() > above {
+                self.headings.push(above);
+            }
             if self.sentences.len() >= SENTENCES_MAX {
                 break;
             }

@@ -1,18 +1,21 @@
 //! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
-use super::further::{asks_for_work, changes, exchange, says_something};
+use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
-use super::objective::Prompt;
-use super::tasks::is_about_next;
-use super::words::{clipped, folded};
-use crate::insight::summary::short;
-use crate::model::exchange::ItemKind;
+use super::prompts::{Prompt, exchange, opens};
+use super::stated::{
+    BEGINNING_BYTES_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, without_mark,
+};
+use super::words::folded;
+use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
-use crate::rules::outcome::{Ending, announces, ending};
-use crate::rules::requests::{is_chatter, is_objection, offered};
+use crate::rules::outcome::{Ending, ending};
+use crate::rules::replies::{asks_which, lists_options};
+use crate::rules::requests::{RequestKind, is_objection, request};
 use crate::rules::words::sentences;
+use rustc_hash::FxHashSet;
 
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
@@ -20,36 +23,38 @@ const RESULT_CHARS_MIN: usize = 40;
 /// Steps that are told beside the result.
 const STEPS_MAX: usize = 9;
 
-/// Of these only the beginning is told.
-const STEP_BYTES_MAX: usize = 170;
-
 /// Beside steps a result has room for so much.
 const RESULT_BYTES_MAX: usize = 600;
 
 /// What came of the work: the answer to the request that most was done for, and in the order of time a line for
-/// each other large one. `None` where the agent only announced something, or said nothing.
+/// each other large one and for the last. `None` where the agent only announced something, or said nothing.
 pub fn result(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
 ) -> (Option<Sourced<String>>, Vec<Sourced<String>>) {
-    let mut answers = answers(lines, prompts);
+    let mut answers = standing(answers(lines, prompts));
+    let last = answers.last().map(|answer| answer.nth);
     answers.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     let main = answers.iter().position(Answer::says);
     // better short than nothing
-    let main = main.or_else(|| answers.iter().position(Answer::is_told));
+    let main = main.or_else(|| answers.iter().position(|answer| !answer.said.is_empty()));
     let Some(main) = main.map(|main| answers.remove(main)) else {
         return (None, Vec::new());
     };
-    let steps = answers
-        .iter()
-        .filter_map(|answer| Some((answer.nth, answer.line.source(answer.step()?))));
-    let mut steps: Vec<(usize, Sourced<String>)> = steps.take(STEPS_MAX).collect();
+    let mut steps: Vec<(usize, Sourced<String>)> = Vec::new();
+    for answer in &answers {
+        let is_last = Some(answer.nth) == last;
+        let has_room = steps.len() < STEPS_MAX;
+        if let Some(step) = answer.step().filter(|_| is_last || has_room) {
+            steps.push((answer.nth, answer.line.source(step)));
+        }
+    }
     steps.sort_by_key(|(nth, _)| *nth);
     let room = match steps.is_empty() {
         true => BEGINNING_BYTES_MAX,
         false => RESULT_BYTES_MAX,
     };
-    let text = beginning(main.line.words(), room).unwrap_or_default();
+    let text = main.beginning(room);
     let mut seen = vec![text.clone()];
     let is_new = |step: &Sourced<String>| {
         let is_new = !seen
@@ -62,6 +67,28 @@ pub fn result(
     (Some(main.line.source(text)), steps.collect())
 }
 
+/// Without answers that a later one tells anew: the test that was written again, the plan that was changed.
+fn standing<'l, 't>(answers: Vec<Answer<'l, 't>>) -> Vec<Answer<'l, 't>> {
+    let words: Vec<FxHashSet<u64>> = answers.iter().map(Answer::topic).collect();
+    let is_told_anew = |nth: usize| {
+        let own = &words[nth];
+        let later = answers.iter().zip(&words).skip(nth + 1).take(NEAR_ANSWERS);
+        let mut later = later.filter(|(answer, _)| answer.came != Came::Said);
+        own.len() >= TOPIC_WORDS_MIN
+            && later.any(|(_, words)| own.intersection(words).count() * 5 >= own.len() * 3)
+    };
+    let stands: Vec<bool> = (0..answers.len()).map(|nth| !is_told_anew(nth)).collect();
+    let each = answers.into_iter().zip(stands);
+    each.filter_map(|(answer, stands)| stands.then_some(answer))
+        .collect()
+}
+
+/// Further behind, the same words are about something else.
+const NEAR_ANSWERS: usize = 3;
+
+/// With fewer words two answers are alike by chance.
+const TOPIC_WORDS_MIN: usize = 6;
+
 /// What the agent said last to each request.
 fn answers<'l, 't>(
     lines: &'l [LocatedItem<'t>],
@@ -69,18 +96,17 @@ fn answers<'l, 't>(
 ) -> Vec<Answer<'l, 't>> {
     if prompts.is_empty() {
         // a log that begins in the middle
-        return Answer::of(lines, 0, 1.0, true).into_iter().collect();
+        return Answer::of(lines, 0, 1.0, true, true).into_iter().collect();
     }
-    let opening: Vec<&Prompt<'_, '_>> = prompts
-        .iter()
-        .filter(|prompt| prompt.line.item.kind == ItemKind::Prompt)
-        .collect();
+    let opening: Vec<&Prompt<'_, '_>> =
+        prompts.iter().filter(|prompt| opens(prompt.line)).collect();
     let each = opening.iter().enumerate().filter_map(|(nth, prompt)| {
         let next = opening.get(nth + 1);
         let is_refused = next.is_some_and(|next| is_objection(next.line.words()));
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
-        let answer = Answer::of(exchange, nth, late, asks_for_work(prompt))?;
+        let is_last = next.is_none();
+        let answer = Answer::of(exchange, nth, late, asks_for_work(prompt), is_last)?;
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);
         (!is_refused && !is_small_talk).then_some(answer)
     });
@@ -101,6 +127,8 @@ enum Came {
 /// The last words after a prompt that state something.
 struct Answer<'l, 't> {
     line: &'l LocatedItem<'t>,
+    /// What they state, line by line.
+    said: Vec<String>,
     nth: usize,
     came: Came,
     /// More where more was done, where more is said, and later.
@@ -113,13 +141,10 @@ impl<'l, 't> Answer<'l, 't> {
         nth: usize,
         late: f64,
         is_asked: bool,
+        is_last: bool,
     ) -> Option<Answer<'l, 't>> {
-        let words = exchange.iter().rev().filter(|line| line.main);
-        let mut words = words.filter(|line| line.item.kind == ItemKind::Agent);
-        let line = words.find(|line| !line.words().is_empty() && states(line.words()))?;
         let findings = || exchange.iter().flat_map(|line| line.item.findings);
-        let edits = findings().filter(|finding| matches!(finding, Finding::Changed { .. }));
-        let edits = edits.count();
+        let edits = findings().filter(is_edit).count();
         let calls = exchange
             .iter()
             .filter(|line| line.item.kind == ItemKind::Digest);
@@ -128,59 +153,121 @@ impl<'l, 't> Answer<'l, 't> {
             () if is_asked && !findings().any(changes) => Came::Worked,
             () => Came::Said,
         };
+        let (line, said) = last_said(exchange, edits)?;
+        let words = line.words();
+        let is_open = || is_cut(exchange, line) || asks_to_choose(words) || proposes(&said);
+        if !is_last && came != Came::Changed && is_open() {
+            return None;
+        }
         let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
-        let said = 0.5 * grows(line.words().len(), 200.0);
+        let told = 0.5 * grows(words.len(), 200.0);
         let done = 0.5 * grows(edits, 1.0) + 0.3 * grows(calls.count(), 1.0);
         let work = if came == Came::Said { 0.0 } else { 2.0 };
         Some(Answer {
             line,
+            said,
             nth,
             came,
-            weight: work + done + said + 2.0 * late,
+            weight: work + done + told + 2.0 * late,
         })
     }
 
     /// The words say more than that it is done.
     fn says(&self) -> bool {
-        let words = self.line.words();
-        let text = beginning(words, RESULT_BYTES_MAX);
-        text.is_some_and(|text| text.chars().count() >= RESULT_CHARS_MIN)
+        let chars: usize = self.said.iter().map(|line| line.chars().count()).sum();
+        chars >= RESULT_CHARS_MIN
     }
 
-    fn is_told(&self) -> bool {
-        beginning(self.line.words(), RESULT_BYTES_MAX).is_some()
+    fn beginning(&self, bytes_max: usize) -> String {
+        fitted(&self.said, bytes_max)
+    }
+
+    /// Its longer words, by how they begin in small letters.
+    fn topic(&self) -> FxHashSet<u64> {
+        const WORD_BYTES_MIN: usize = 5;
+        const STEM_BYTES: usize = 6;
+        let text = one_line(&self.said, 2 * STEP_BYTES_MAX);
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| word.len() >= WORD_BYTES_MIN);
+        let key = |word: &str| {
+            let stem = word.bytes().take(STEM_BYTES);
+            stem.fold(0, |key, byte| {
+                key << 8 | u64::from(byte.to_ascii_lowercase())
+            })
+        };
+        words.map(key).collect()
     }
 
     /// In a line; of a list its first points.
     fn step(&self) -> Option<String> {
-        let text = beginning(self.line.words(), BEGINNING_BYTES_MAX)?;
-        let (points, prose): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_point(line));
-        let prose = prose.join(" ");
-        let prose = cut(&prose, STEP_BYTES_MAX);
-        let mut step = match prose.strip_suffix(':') {
-            // it only leads to the list
-            Some(lead) if lead.split_whitespace().count() <= LEAD_IN_WORDS * 2 => String::new(),
-            _ => prose,
-        };
-        if step.is_empty() || step.ends_with(':') {
-            for point in points {
-                let point = without_mark(point);
-                let point = match step.len() + point.len() > STEP_BYTES_MAX {
-                    true if step.is_empty() => clipped(point, STEP_BYTES_MAX),
-                    true => break,
-                    false => point,
-                };
-                step.push_str(match step.chars().next_back() {
-                    None => "",
-                    Some(':') => " ",
-                    Some(_) => "; ",
-                });
-                step.push_str(point.trim_end_matches('.'));
-            }
-        }
-        let says = step.chars().count() >= RESULT_CHARS_MIN && !step.ends_with(':');
-        says.then_some(step)
+        let step = one_line(&self.said, STEP_BYTES_MAX);
+        (step.chars().count() >= RESULT_CHARS_MIN).then_some(step)
     }
+}
+
+fn is_edit(finding: &&Finding) -> bool {
+    matches!(finding, Finding::Changed { .. })
+}
+
+/// The words that end an exchange, with what they state: the last ones, or the list right before them where
+/// they only say that it is done.
+fn last_said<'l, 't>(
+    exchange: &'l [LocatedItem<'t>],
+    edits: usize,
+) -> Option<(&'l LocatedItem<'t>, Vec<String>)> {
+    let words = exchange.iter().enumerate().rev();
+    let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
+    let mut words = words.filter(|(_, line)| !line.words().is_empty() && states(line.words()));
+    let (_, last) = words.next()?;
+    let said = stated(last.words());
+    let bytes: usize = said.iter().map(String::len).sum();
+    if bytes < SHORT_BYTES {
+        let long = words.take(NEAR_ANSWERS).find_map(|(at, line)| {
+            let after = exchange[at..].iter().flat_map(|line| line.item.findings);
+            let is_late = after.filter(is_edit).count() * 2 <= edits;
+            let is_long = is_late && line.words().len() >= LIST_BYTES_MIN;
+            let list = is_long.then(|| stated(line.words()))?;
+            let points = list.iter().filter(|line| is_point(line)).count();
+            (points >= 2).then_some((line, list))
+        });
+        if let Some((line, mut list)) = long {
+            list.extend(said);
+            return Some((line, list));
+        }
+    }
+    (!said.is_empty()).then_some((last, said))
+}
+
+/// Words that say no more may only say that it is done.
+const SHORT_BYTES: usize = 160;
+
+/// A list that tells what was done has more.
+const LIST_BYTES_MIN: usize = 240;
+
+/// The words are a remark in the middle of work that somebody cut off.
+fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bool {
+    let after = exchange.iter().rev();
+    let after = after.take_while(|other| !std::ptr::eq(*other, line));
+    let mut after = after.filter(|other| other.main);
+    after.any(|other| match other.item.kind {
+        ItemKind::Digest => line.words().len() < LIST_BYTES_MIN,
+        ItemKind::Note => other.words() == INTERRUPTED,
+        _ => false,
+    })
+}
+
+/// A plan of what could be done: `Add a flag`.
+fn proposes(said: &[String]) -> bool {
+    let first = said.first().map(|line| without_mark(line));
+    let request = first.and_then(|line| request(sentences(line).next()?));
+    request.is_some_and(|request| request.kind == RequestKind::Ask)
+}
+
+/// Which of several shall be done is answered behind it.
+fn asks_to_choose(words: &str) -> bool {
+    let line = words.trim_end().lines().next_back().unwrap_or_default();
+    let line = folded(line);
+    lists_options(words) || line.ends_with('?') && sentences(&line).last().is_some_and(asks_which)
 }
 
 /// The words don't announce what comes next.
@@ -188,226 +275,13 @@ fn states(words: &str) -> bool {
     !words.trim_end().ends_with([':', '…']) && ending(words) != Ending::GoesOn
 }
 
-/// How an agent's words begin, in so many bytes at most: sentences as they are, without chatter, announcements,
-/// headings, tables, code, questions and offers; `None` where nothing else is there.
-pub fn beginning(words: &str, bytes_max: usize) -> Option<String> {
-    let mut inside_code = false;
-    let mut text = String::new();
-    let mut lines = 0;
-    for line in words.lines().map(str::trim_end) {
-        let bare = line.trim_start();
-        let fence = bare.starts_with("```");
-        inside_code ^= fence;
-        if !text.is_empty() && is_about_next(bare) || lines == BEGINNING_LINES_MAX {
-            break;
-        }
-        if fence || inside_code || is_drawn(bare) {
-            continue;
-        }
-        let said = said(line, text.is_empty());
-        if said.is_empty() {
-            continue;
-        }
-        let said = match lines > 0 && is_point(&said) {
-            true => short(&said, POINT_CHARS_MAX),
-            false => said,
-        };
-        if text.len() + said.len() > bytes_max {
-            if text.is_empty() || text.ends_with(':') && !text.contains('\n') {
-                text.push_str(if text.is_empty() { "" } else { "\n" });
-                text.push_str(&cut(&said, bytes_max));
-            }
-            break;
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(&said);
-        lines += 1;
-    }
-    let text = without_lead_ins(&text);
-    (!text.is_empty()).then_some(text)
-}
-
-/// Without lines that announce what was left out: code, tables.
-fn without_lead_ins(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let stays = |nth: usize| {
-        let line = lines[nth];
-        let leads = line.ends_with(':');
-        let words = line.split_whitespace().count();
-        !leads
-            || lines.get(nth + 1).is_some_and(|next| is_point(next))
-            || lines.len() == 1 && words > LEAD_IN_WORDS
-    };
-    let kept: Vec<&str> = (0..lines.len())
-        .filter(|nth| stays(*nth))
-        .map(|nth| lines[nth])
-        .collect();
-    kept.join("\n")
-}
-
-fn is_point(line: &str) -> bool {
-    let bare = line.trim_start();
-    bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// `one` of `- one`, `2. one`.
-fn without_mark(point: &str) -> &str {
-    let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
-    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = digits
-        .strip_prefix(['.', ')'])
-        .filter(|_| digits.len() < bare.len());
-    numbered.unwrap_or(bare).trim_start()
-}
-
-/// A line that stands alone and says no more announces only.
-const LEAD_IN_WORDS: usize = 3;
-
-/// More: the summary is a log again; fewer: the result stands behind.
-const BEGINNING_LINES_MAX: usize = 14;
-const BEGINNING_BYTES_MAX: usize = 1_000;
-
-/// A point of a list says what it is about in its beginning; so all points of a long list have room.
-const POINT_CHARS_MAX: usize = 160;
-
-/// Rules, tables, headings, and what is for an agent's own window.
-fn is_drawn(line: &str) -> bool {
-    let is_rule = line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
-    // `::git-push{…}` is for Codex' own window
-    let is_directive = line.starts_with("::") && line.ends_with('}');
-    let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
-    let words = line.split_whitespace().count();
-    let is_heading = (line.starts_with('#') || is_bold) && words <= HEADING_WORDS_MAX;
-    is_rule || is_directive || is_heading || line.starts_with('|')
-}
-
-/// Longer ones state something.
-const HEADING_WORDS_MAX: usize = 6;
-
-/// What a line states; `first`: nothing was stated yet.
-fn said(line: &str, first: bool) -> String {
-    let indent = &line[..line.len() - line.trim_start().len()];
-    let bare = line.trim_start().trim_start_matches('#').trim_start();
-    let mut out = String::new();
-    let text = without_targets(&folded(bare));
-    for sentence in sentences(&text) {
-        let opens = first && out.is_empty();
-        let asks = sentence
-            .trim_end_matches(['*', '_', '"', ')'])
-            .ends_with('?');
-        let is_idle = || is_chatter(sentence) || announces(sentence);
-        if asks || offered(sentence).is_some() || opens && is_idle() {
-            continue;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(sentence);
-    }
-    match out.is_empty() {
-        true => out,
-        false => format!("{indent}{out}"),
-    }
-}
-
-/// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
-fn without_targets(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("](") {
-        let (before, after) = rest.split_at(at);
-        let target = after[2..].split_once(')');
-        let Some((start, (_, behind))) = before.rfind('[').zip(target) else {
-            break;
-        };
-        let is_code = out.matches('`').count() + before[..start].matches('`').count();
-        if is_code % 2 == 1 {
-            out.push_str(&rest[..at + 2]);
-            rest = &after[2..];
-            continue;
-        }
-        out.push_str(&before[..start]);
-        out.push_str(&before[start + 1..]);
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
-}
-
-/// As many sentences as fit.
-fn cut(text: &str, bytes_max: usize) -> String {
-    let mut out = String::new();
-    for sentence in sentences(text) {
-        if out.len() + sentence.len() > bytes_max {
-            break;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(sentence);
-    }
-    match out.is_empty() {
-        true => format!("{}…", clipped(text, bytes_max / 2)),
-        false => out,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_beginning_is_what_states_something() {
-        for (words, wants) in [
-            (
-                "## Done\n\nAll pass.\n::git-push{cwd=\"/p\"}\n```\ncode\n```\n---\n| a | b |\n- one",
-                Some("All pass.\n- one"),
-            ),
-            (
-                "Done!\n\nThe cart adds up again.",
-                Some("The cart adds up again."),
-            ),
-            (
-                "Great question! The cache is read twice. Shall I mend it?",
-                Some("The cache is read twice."),
-            ),
-            (
-                "It works now.\n\nIf you want, I can push it.",
-                Some("It works now."),
-            ),
-            ("It works.\n\n**Next steps:**\n- push", Some("It works.")),
-            ("Findings:\n\n```\nx\n```", None),
-            (
-                "All of it runs.\nYou can start it so:\n```\nx\n```\nIt takes a second.",
-                Some("All of it runs.\nIt takes a second."),
-            ),
-            (
-                "Two remarks stay.\n\nThe rest:\n| a | b |",
-                Some("Two remarks stay."),
-            ),
-            (
-                "Mended in [cart.rs](/home/ada/shop/cart.rs:7) and `a[0](x)`.",
-                Some("Mended in cart.rs and `a[0](x)`."),
-            ),
-            ("```\nx\n```", None),
-        ] {
-            assert_eq!(
-                beginning(words, BEGINNING_BYTES_MAX).as_deref(),
-                wants,
-                "{words}"
-            );
-        }
-        let long = beginning(&"Many words here. ".repeat(90), BEGINNING_BYTES_MAX).unwrap();
-        assert!(long.len() <= BEGINNING_BYTES_MAX, "{long}");
-        let many = beginning(&"line\n".repeat(20), BEGINNING_BYTES_MAX).unwrap();
-        assert_eq!(many.lines().count(), BEGINNING_LINES_MAX);
-    }
-
-    #[test]
     fn the_result_is_what_came_of_work() {
-        use crate::insight::facts::objective::prompts;
+        use crate::insight::facts::prompts::prompts;
         let edit = [Finding::Changed {
             path: "/p/cart.rs".into(),
             added: 1,
@@ -443,6 +317,20 @@ mod tests {
         let cut = [agent("Agent: Now let me run the tests of the whole shop:")];
         assert_eq!(told(&[&work[..], &cut].concat()), wants, "announced");
         assert_eq!(told(&[user("User: fix it all"), cut[0]]), None);
+        let again = [
+            user("User: write a test for it"),
+            edited,
+            agent(
+                "Agent: The test creates a cart, rounds its prices twice and verifies the total.",
+            ),
+            user("User: is that the same as before? the shop's totals were wrong"),
+            edited,
+            agent(
+                "Agent: The test creates a shop, rounds the prices of each cart twice and verifies its total.",
+            ),
+        ];
+        let (main, steps) = result(&again, &prompts(&again));
+        assert!(main.is_some_and(|told| told.what.contains("a shop")) && steps.is_empty());
         let explored = [
             user("User: how does the cart round its prices?"),
             agent("Agent: Half up, once a row; the sum is never rounded again."),

@@ -175,13 +175,18 @@ pub fn next_steps(
 }
 
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 7] = [
+const NEXT: [&str; 12] = [
     "next step",
     "what's next",
     "remaining",
     "follow-up",
     "follow up",
     "still to do",
+    "left to do",
+    "still open",
+    "open items",
+    "outstanding",
+    "deferred",
     "todo",
 ];
 

@@ -2,6 +2,10 @@
 
 /// Whitespace folded, emphasis and borders taken off. What stands in code is no emphasis.
 pub fn folded(text: &str) -> String {
+    let text = text.trim();
+    if is_plain(text) {
+        return text.to_owned();
+    }
     let drawn = |word: &&str| !word.chars().all(|c| matches!(c, '│' | '┃'));
     let words: Vec<&str> = text.split_whitespace().filter(drawn).collect();
     let text = words.join(" ");
@@ -9,6 +13,16 @@ pub fn folded(text: &str) -> String {
         true => without_emphasis(&text),
         false => text,
     }
+}
+
+/// Nothing in it would be folded or taken off.
+fn is_plain(text: &str) -> bool {
+    let mut before = 0;
+    text.bytes().all(|byte| {
+        let is_twice = byte == before && matches!(byte, b' ' | b'*');
+        before = byte;
+        !is_twice && !matches!(byte, b'\t'..=b'\r') && byte.is_ascii()
+    })
 }
 
 /// `**` joins no words outside of code unless it is part of a path (`src/**/*.rs`) or stands alone.

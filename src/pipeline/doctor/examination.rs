@@ -136,12 +136,17 @@ pub fn mended(pipeline: &Pipeline, cx: &RunContext<'_>) -> Result<Repaired> {
     let classifier = classifiers::counter(cx.home)?;
     let rules = options::rules(config, &options.host, redaction, classifier);
     let ingest = options::ingest(config, &options, rules, &admit);
-    let ingest = Some(ingest).filter(|_| config.enabled);
     let _locks = [
         Lock::take_for("doctor --repair", &cx.home.lock())?,
         Lock::take_for("doctor --repair", &cx.home.deliver_lock())?,
     ];
-    let repaired = repair(&cx.home.store(), ingest, cx.now, cx.progress);
+    let repaired = repair(
+        &cx.home.store(),
+        ingest,
+        config.enabled,
+        cx.now,
+        cx.progress,
+    );
     cx.progress.finish();
     repaired
 }

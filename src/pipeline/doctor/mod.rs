@@ -12,6 +12,7 @@ pub mod examination;
 mod logs;
 mod observed;
 pub mod repair;
+pub mod set_aside;
 mod store;
 mod workplace;
 
@@ -24,7 +25,7 @@ pub use observed::{Inside, Observed, Schedule};
 type Check = fn(&Observed<'_>) -> Vec<Diagnosis>;
 
 /// In the order in which a person would mend things.
-const CHECKS: [Check; 21] = [
+const CHECKS: [Check; 22] = [
     workplace::settings,
     workplace::consent,
     workplace::refusals,
@@ -38,6 +39,7 @@ const CHECKS: [Check; 21] = [
     workplace::room,
     workplace::modes,
     workplace::temporary_files,
+    set_aside::check,
     workplace::schedule,
     logs::roots,
     logs::unreadable,

@@ -1,7 +1,9 @@
 //! Mends the store: the full-text index from the texts, or the whole file from what can be read of
 //! it and from the logs. Knows the order that loses nothing; refuses to delete the damaged file.
 
-use crate::model::error::{Error, ErrorKind};
+use super::set_aside::MARK;
+use crate::model::human::plural;
+use crate::model::namespace::global_group;
 use crate::model::time::Time;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::progress::Progress;
@@ -10,6 +12,8 @@ use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::store::{Access, DatabaseState, Salvage, Salvaged, Store};
 use anyhow::Result;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What was mended.
@@ -40,6 +44,8 @@ pub struct Rebuilt {
     pub texts_without_episode: u64,
     /// Episodes that are gone: their text could not be read and no log tells it.
     pub episodes_lost: u64,
+    /// The same by session.
+    pub lost: BTreeMap<String, u64>,
     /// Consents that it gave.
     pub consents: u64,
     /// Switches of tracking that it gave.
@@ -48,19 +54,99 @@ pub struct Rebuilt {
     pub forgotten: u64,
     /// Tables of which a part could not be read.
     pub holes: Vec<String>,
+    /// Rows that held something else than was written, by table: they were left out.
+    pub damaged_rows: BTreeMap<String, u64>,
+    /// What people decided and what was sent is all that could be made use of.
+    pub is_of_choices: bool,
     /// What the logs told again; `None`: tracking is off, and none was read.
     pub report: Option<IngestReport>,
 }
 
-/// Mends the store at `path`; the caller holds the lock. `setup` is how logs are read, `None` where
-/// they may not be.
+/// Names in a list; of more, the number says enough.
+const NAMED: usize = 6;
+
+/// `a, b`, or how many.
+fn named(names: Vec<String>, noun: &str) -> String {
+    match names.len() {
+        0..=NAMED => names.join(", "),
+        n => plural(n as u64, noun),
+    }
+}
+
+impl Rebuilt {
+    /// What people are told of it.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![
+            format!(
+                "made the store again; the damaged file is {}",
+                self.aside.display()
+            ),
+            format!(
+                "kept: {}, {}, {}, {} forgotten",
+                plural(self.episodes_kept, "episode"),
+                plural(self.consents, "consent"),
+                plural(self.switches, "tracking choice"),
+                plural(self.forgotten, "session"),
+            ),
+        ];
+        lines.push(match &self.report {
+            Some(report) => format!(
+                "read again: {}, {}, {} changed",
+                plural(report.files_read, "log"),
+                plural(report.episodes_new, "new episode"),
+                report.episodes_changed,
+            ),
+            None => "read again: no log, because tracking is off".to_owned(),
+        });
+        if self.is_of_choices {
+            let made = "of the damaged file nothing but choices and receipts could be made use of";
+            lines.push(made.to_owned());
+        }
+        if !self.holes.is_empty() {
+            let tables = named(self.holes.clone(), "table");
+            lines.push(format!("could not be read in whole or in part: {tables}"));
+        }
+        if !self.damaged_rows.is_empty() {
+            let rows = self.damaged_rows.iter();
+            let rows: Vec<String> = rows.map(|(table, n)| format!("{n} in {table}")).collect();
+            lines.push(format!("damaged rows, left out: {}", named(rows, "table")));
+        }
+        lines.push(self.lost_line());
+        if self.is_damaged("forgotten") || self.is_damaged("forgotten_before") {
+            let back = "what was forgotten may be back: the list of it is damaged";
+            lines.push(format!("{back}; sessionmill sessions shows what is there"));
+        }
+        lines
+    }
+
+    fn is_damaged(&self, table: &str) -> bool {
+        self.damaged_rows.contains_key(table) || self.holes.iter().any(|hole| hole == table)
+    }
+
+    /// The loss is known from the old table of episodes: where that is damaged no number holds.
+    fn lost_line(&self) -> String {
+        if self.is_of_choices || self.is_damaged("episode") {
+            return "lost: nobody knows how many episodes the damaged part had".to_owned();
+        }
+        let lost = plural(self.episodes_lost, "episode");
+        let sessions: Vec<String> = self.lost.keys().cloned().collect();
+        match sessions.is_empty() {
+            true => format!("lost: {lost}"),
+            false => format!("lost: {lost} of {}", named(sessions, "session")),
+        }
+    }
+}
+
+/// Mends the store at `path`; the caller holds the lock. `setup` is how logs are read, where they may be
+/// (`reads_logs`).
 ///
 /// # Errors
 /// Where nothing may be done (a newer version's file, a network file system, no file) or the disk
 /// refuses; then everything is as before.
 pub fn repair(
     path: &Path,
-    setup: Option<IngestOptions<'_>>,
+    setup: IngestOptions<'_>,
+    reads_logs: bool,
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Repaired> {
@@ -68,62 +154,96 @@ pub fn repair(
     if let (false, Some(fault)) = (database_state.may_be_replaced(), database_state.fault(path)) {
         return Err(fault.into());
     }
-    if database_state == DatabaseState::Current {
-        let mut store = Store::open(path, Access::ReadWrite)?;
-        let health = store.health()?;
-        if health.faults == 0 && !health.index_is_out_of_step() {
+    let opened = match database_state {
+        // an older one is brought up to date, unless it only says that it is older
+        DatabaseState::Current | DatabaseState::Older(_) => {
+            Store::open(path, Access::ReadWrite).ok()
+        }
+        _ => None,
+    };
+    if let Some(mut store) = opened
+        && let Ok(health) = store.health()
+        && !health.rows_are_damaged()
+    {
+        if !health.index_is_out_of_step() {
             return Ok(Repaired::Nothing);
         }
-        if health.faults == 0
-            && let Ok(episodes) = store.rebuild_index()
-        {
+        if let Ok(episodes) = store.rebuild_index() {
             store.finish()?;
             return Ok(Repaired::Index { episodes });
         }
     }
-    if matches!(database_state, DatabaseState::Older(_)) {
-        let error = Error::new(ErrorKind::Failed, "the store is of an older version");
-        return Err(error.hinted("sessionmill run").into());
-    }
-    rebuild(path, setup, now, progress).map(|rebuilt| Repaired::Store(Box::new(rebuilt)))
+    rebuild(path, setup, reads_logs, now, progress)
+        .map(|rebuilt| Repaired::Store(Box::new(rebuilt)))
 }
 
 fn rebuild(
     path: &Path,
-    setup: Option<IngestOptions<'_>>,
+    mut setup: IngestOptions<'_>,
+    reads_logs: bool,
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Rebuilt> {
-    let mut salvage = Salvage::of(path)?;
-    let report = match setup {
-        Some(mut setup) => {
-            if !salvage.salvaged.is_whole("file") {
-                // Nobody knows any more which logs it had.
-                setup.discover.since = None;
-            }
-            Some(index(&mut salvage.store, &setup, progress)?)
-        }
-        None => None,
+    let own = || global_group(&setup.rules.host);
+    let group = setup.group.clone().unwrap_or_else(own);
+    progress.total(fs::metadata(path).map_or(0, |file| file.len()), 1);
+    let salvage = Salvage::of(path, &group, &|bytes| progress.advance(bytes));
+    progress.finish();
+    let first = salvage
+        .map_err(anyhow::Error::from)
+        .and_then(|salvage| told_again(salvage, &mut setup, reads_logs, progress));
+    let is_of_choices = first.is_err();
+    let (salvage, report) = match first {
+        Ok(first) => first,
+        Err(_) => told_again(Salvage::of_choices(path)?, &mut setup, reads_logs, progress)?,
     };
     let Salvaged {
         rows,
         holes,
+        unfit,
         without_text,
         without_row,
+        ..
     } = salvage.salvaged.clone();
     let rows = |table: &str| rows.get(table).copied().unwrap_or(0);
-    let mark = now.utc().format("%Y%m%dT%H%M%SZ").to_string();
-    let (aside, episodes_lost) = salvage.finish(&mark)?;
+    let mark = now.utc().format(MARK).to_string();
+    let (aside, lost) = salvage.finish(&mark)?;
     Ok(Rebuilt {
         aside,
         episodes_kept: rows("episode"),
         episodes_without_text: without_text,
         texts_without_episode: without_row,
-        episodes_lost,
+        episodes_lost: lost.values().sum(),
+        lost,
         consents: rows("consent"),
         switches: rows("switch"),
         forgotten: rows("forgotten"),
         holes: holes.into_keys().collect(),
+        damaged_rows: unfit,
+        is_of_choices,
         report,
     })
+}
+
+/// Reads the logs into what was salvaged; where that fails nothing of it is left.
+fn told_again(
+    mut salvage: Salvage,
+    setup: &mut IngestOptions<'_>,
+    reads_logs: bool,
+    progress: &dyn Progress,
+) -> Result<(Salvage, Option<IngestReport>)> {
+    if !reads_logs {
+        return Ok((salvage, None));
+    }
+    if !salvage.salvaged.is_whole("file") {
+        // nobody knows any more which logs it had
+        setup.discover.since = None;
+    }
+    match index(&mut salvage.store, setup, progress) {
+        Ok(report) => Ok((salvage, Some(report))),
+        Err(error) => {
+            salvage.discard()?;
+            Err(error)
+        }
+    }
 }

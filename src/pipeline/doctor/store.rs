@@ -51,13 +51,24 @@ pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Diagnosis> {
     diagnosis.into_iter().collect()
 }
 
-/// Pages or tables contradict each other.
+/// Pages or tables contradict each other, or rows hold something else than was written.
 pub(super) fn pages(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let Some(inside) = observed.inside.as_ref().filter(|i| i.health.faults > 0) else {
+    let health = observed.inside.as_ref().map(|i| &i.health);
+    let Some(health) = health.filter(|h| h.rows_are_damaged()) else {
         return Vec::new();
     };
-    let (path, faults) = (observed.store.display(), inside.health.faults);
-    let reason = format!("{path} is damaged: SQLite's check finds {faults} or more faults");
+    let (path, faults) = (observed.store.display(), health.faults);
+    let unreadable = health.unreadable.iter();
+    let unreadable: Vec<String> = unreadable
+        .map(|(table, n)| format!("{n} in {table}"))
+        .collect();
+    let reason = match unreadable.as_slice() {
+        [] => format!("{path} is damaged: SQLite's check finds {faults} or more faults"),
+        some => format!(
+            "{path} is damaged: rows that can't be read: {}",
+            some.join(", ")
+        ),
+    };
     vec![Diagnosis::new(
         Severity::Error,
         "store-damaged",
@@ -68,8 +79,8 @@ pub(super) fn pages(observed: &Observed<'_>) -> Vec<Diagnosis> {
 
 /// Search would miss episodes, or find ones that are gone.
 pub(super) fn index(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let health = observed.inside.as_ref().map(|i| i.health);
-    let Some(health) = health.filter(|h| h.faults == 0 && h.index_is_out_of_step()) else {
+    let health = observed.inside.as_ref().map(|i| &i.health);
+    let Some(health) = health.filter(|h| !h.rows_are_damaged() && h.index_is_out_of_step()) else {
         return Vec::new();
     };
     let reason = match (health.not_indexed, health.stray) {

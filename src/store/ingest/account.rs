@@ -6,6 +6,7 @@ use crate::model::session::SessionFacts;
 use crate::model::time::Time;
 use crate::store::columns::place;
 use crate::store::compression::Json;
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
 use crate::store::{Result, Store};
 use rusqlite::OptionalExtension;
@@ -108,8 +109,11 @@ impl Store {
         let mut rows = select.query(values)?;
         let mut sum = Ledger::default();
         while let Some(row) = rows.next()? {
-            sum.merge(&row.get::<_, State>(0)?.0.0);
-            sum.merge(&row.get::<_, State>(1)?.0.0);
+            for column in 0..2 {
+                if let Some(Json((ledger, _))) = sound_or_none(row.get::<_, State>(column))? {
+                    sum.merge(&ledger);
+                }
+            }
         }
         Ok(sum)
     }

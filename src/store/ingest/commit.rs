@@ -57,6 +57,7 @@ impl Store {
     pub fn finish(&mut self) -> Result<()> {
         self.dirty |=
             sessions::attribute_summaries(&mut self.db).map_err(failed("giving titles"))?;
+        self.add_checksums()?;
         if self.is_compaction_due()? {
             self.compact()?;
         } else if self.dirty {

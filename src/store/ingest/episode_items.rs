@@ -7,6 +7,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::item::Mark;
 use crate::store::compression::{Json, Packed, pack_json};
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
 use crate::store::removal::number as number_of;
 use crate::store::{Result, Store};
@@ -45,11 +46,11 @@ impl Store {
 /// Of the episode with this row number; empty where there is none.
 pub(crate) fn read(db: &Connection, n: i64) -> rusqlite::Result<Vec<Mark>> {
     type Row = (Vec<u8>, Option<Json<Vec<(usize, Finding)>>>);
-    let row: Option<Row> = db
+    let row = db
         .prepare_cached("SELECT items, findings FROM outline WHERE episode = ?1")?
         .query_row([n], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let Some((items, findings)) = row else {
+        .optional();
+    let Some((items, findings)): Option<Row> = sound_or_none(row)?.flatten() else {
         return Ok(Vec::new());
     };
     let mut marks = decoded(&items);

@@ -8,6 +8,7 @@ use crate::model::session::SessionFacts;
 use crate::model::source::Stat;
 use crate::store::columns::{agent, hash, int};
 use crate::store::compression::{Json, Packed, pack_json};
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
 use crate::store::ingest::prepare::tie_name;
 use crate::store::pending_tasks::Task;
@@ -51,16 +52,22 @@ impl Store {
             .map_err(failed("reading a checkpoint"))
     }
 
-    /// The folds' state at a file's checkpoint; `None` when the store doesn't know the key.
+    /// The folds' state at a file's checkpoint; `None` when the store doesn't know the key, or when that
+    /// or what was counted of the file can't be read.
     pub fn resume_state(&self, key: &str) -> Result<Option<ResumeState>> {
         let read = || -> rusqlite::Result<Option<ResumeState>> {
-            self.db
+            let state = self
+                .db
                 .prepare_cached(
-                    "SELECT carry FROM fold JOIN file ON file.n = fold.file WHERE file.key = ?1",
+                    "SELECT carry, sealed, tail FROM fold JOIN file ON file.n = fold.file
+                     WHERE file.key = ?1",
                 )?
-                .query_row([key], |row| row.get::<_, Json<ResumeState>>(0))
-                .optional()
-                .map(|state| state.map(|Json(state)| state))
+                .query_row([key], |row| {
+                    let Json(state) = row.get::<_, Json<ResumeState>>(0)?;
+                    row.get::<_, Json<State>>(1)?;
+                    row.get::<_, Json<State>>(2).map(|_| state)
+                });
+            Ok(sound_or_none(state.optional())?.flatten())
         };
         read().map_err(failed("reading a carry"))
     }
@@ -180,6 +187,13 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
         stream: row.get(16)?,
         ties: names(row, 17)?,
     })
+}
+
+/// Nothing of the file's row is other than it should be; so too where there is none.
+pub(crate) fn check(db: &Connection, n: i64) -> rusqlite::Result<()> {
+    let sql = format!("{SELECT} WHERE f.n = ?1");
+    let read = db.prepare_cached(&sql)?.query_row([n], checkpoint);
+    read.optional().map(drop)
 }
 
 /// A column with a name on each line.
@@ -387,7 +401,8 @@ impl Known {
         commit: &Prepared,
         moved: Move,
     ) -> rusqlite::Result<Packed> {
-        let (mut ledger, mut facts): State = stored_state(db, file)?.json()?;
+        let stored = stored_state(db, file)?.json().map_err(Into::into);
+        let (mut ledger, mut facts): State = sound_or_none(stored)?.unwrap_or_default();
         if moved == Move::Renewed {
             // Titles and links stay, what is counted is counted anew.
             ledger = Ledger::default();
@@ -408,7 +423,8 @@ fn stored_state(db: &Connection, file: i64) -> rusqlite::Result<Packed> {
 
 /// The account of a session that stays out.
 fn withheld(state: &Packed, reason: &'static str) -> rusqlite::Result<Packed> {
-    let (mut ledger, _): State = state.json()?;
+    let stored = state.json::<State>().map_err(Into::into);
+    let (mut ledger, _) = sound_or_none(stored)?.unwrap_or_default();
     ledger.withhold(reason);
     Ok(pack_json(&(ledger, SessionFacts::default())))
 }

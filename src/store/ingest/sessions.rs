@@ -5,6 +5,7 @@ use crate::model::ledger::Ledger;
 use crate::model::session::{Session, SessionFacts};
 use crate::store::columns::unpacked_ids;
 use crate::store::compression::{Json, pack_json};
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::ingest::records;
 use crate::store::pending_tasks::{Task, after_removal, set_unsummarised};
 use crate::store::removal::remove_summary;
@@ -19,7 +20,7 @@ use uuid::Uuid;
 /// Host, namespace and project are the first ingest's, except that a log which knows the project
 /// better (`standing`) corrects one that knew it worse.
 pub(crate) fn upsert(db: &Connection, session: &Session, standing: u8) -> rusqlite::Result<i64> {
-    let known: Option<(i64, u8)> = db
+    let known: Option<(i64, i64)> = db
         .prepare_cached("SELECT n, standing FROM session WHERE id = ?1")?
         .query_row([&session.id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
@@ -40,7 +41,7 @@ pub(crate) fn upsert(db: &Connection, session: &Session, standing: u8) -> rusqli
                      facts) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, '{}')",
             )?
             .insert(values),
-        Some((n, held)) if held < standing => {
+        Some((n, held)) if held < i64::from(standing) => {
             db.prepare_cached(
                 "UPDATE session SET (agent, namespace, project_path, cwd, file, standing)
                      = (?2, ?3, ?4, ?5, ?6, ?7) WHERE id = ?1",
@@ -107,8 +108,12 @@ fn merged_facts(db: &Connection, session: i64) -> rusqlite::Result<SessionFacts>
     )?;
     let mut files = select
         .query_map([session], |row| {
-            let Json((_, mut facts)) = row.get::<_, State>(2)?;
-            facts.merge(&row.get::<_, State>(3)?.0.1);
+            let mut facts = SessionFacts::default();
+            for column in 2..4 {
+                if let Some(Json((_, told))) = sound_or_none(row.get::<_, State>(column))? {
+                    facts.merge(&told);
+                }
+            }
             Ok((row.get::<_, bool>(1)?, facts, row.get::<_, String>(0)?))
         })?
         .collect::<rusqlite::Result<Vec<_>>>()?;
@@ -213,12 +218,16 @@ pub(crate) fn scrub_summaries(tx: &Connection) -> rusqlite::Result<bool> {
 /// The same for what one file tells.
 fn scrub_file(tx: &Connection, file: i64, theirs: &FxHashSet<u64>) -> rusqlite::Result<()> {
     type State = Json<(Ledger, SessionFacts)>;
-    let (session, Json(mut sealed), Json(mut tail)): (i64, State, State) = tx.query_row(
+    let read: rusqlite::Result<(i64, State, State)> = tx.query_row(
         "SELECT file.session, sealed, tail FROM fold JOIN file ON file.n = fold.file
          WHERE fold.file = ?1",
         [file],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-    )?;
+    );
+    // what can't be read tells no title either
+    let Some((session, Json(mut sealed), Json(mut tail))) = sound_or_none(read)? else {
+        return Ok(());
+    };
     for (_, facts) in [&mut sealed, &mut tail] {
         let stays = |leaf: &Uuid| !theirs.contains(&short_id(*leaf));
         facts.summaries.retain(|(leaf, _)| stays(leaf));

@@ -2,6 +2,7 @@
 //! fails for a column that is neither shown nor left out here.
 
 use crate::store::compression::{Json, Unpacked};
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
 use crate::store::{Result, Store};
 use rusqlite::Row;
@@ -87,11 +88,14 @@ fn show(row: &Row<'_>, column: usize, name: &str, line: &mut String) -> rusqlite
     let _ = match (name, row.get_ref(column)?) {
         (_, ValueRef::Null) => Ok(()),
         ("carry" | "sealed_state" | "tail_state" | "facts" | "tally", _) => {
-            let Json(value) = row.get::<_, Json<Value>>(column)?;
-            write!(line, "{name}={} ", without_nothing(value))
+            match sound_or_none(row.get::<_, Json<Value>>(column))? {
+                Some(Json(value)) => write!(line, "{name}={} ", without_nothing(value)),
+                None => write!(line, "{name}=(damaged) "),
+            }
         }
         ("body", _) => {
-            let Unpacked(text) = row.get(column)?;
+            let text = sound_or_none(row.get::<_, Unpacked>(column))?;
+            let text = text.map_or("(damaged)".to_owned(), |Unpacked(text)| text);
             write!(line, "\n    {}", text.replace('\n', "\n    "))
         }
         (_, ValueRef::Integer(n)) => write!(line, "{name}={n} "),

@@ -2,17 +2,22 @@
 //! episodes. Knows what to compare; refuses to judge what follows from it.
 
 use crate::store::compression::Unpacked;
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
 use crate::store::ingest::prepare::indexed;
 use crate::store::ingest::write::index;
+use crate::store::maintenance::packed_columns;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, TransactionBehavior};
+use std::collections::BTreeMap;
 
 /// What was found wrong. All zero: the store is sound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Faults of pages and tables, at most [`FAULTS_MAX`].
     pub faults: u64,
+    /// Packed values that can't be read, by table.
+    pub unreadable: BTreeMap<&'static str, u64>,
     /// The full-text index contradicts itself.
     pub index_is_damaged: bool,
     /// Episodes that the full-text index doesn't have.
@@ -22,8 +27,13 @@ pub struct Health {
 }
 
 impl Health {
+    /// Rows can't be read, whatever the index is like.
+    pub fn rows_are_damaged(&self) -> bool {
+        self.faults > 0 || !self.unreadable.is_empty()
+    }
+
     /// Only the index is wrong, which is made from the texts again.
-    pub fn index_is_out_of_step(self) -> bool {
+    pub fn index_is_out_of_step(&self) -> bool {
         self.index_is_damaged || self.not_indexed + self.stray > 0
     }
 }
@@ -32,8 +42,8 @@ impl Health {
 const FAULTS_MAX: u32 = 100;
 
 impl Store {
-    /// Checks everything that can be checked without the logs. Reads the whole file: about a
-    /// second per GB.
+    /// Checks everything that can be checked without the logs, indexes against tables too. Reads the whole file and unpacks what is
+    /// packed: some seconds per GB.
     pub fn health(&self) -> Result<Health> {
         let mut health = Health::default();
         for fault in self.faults() {
@@ -49,6 +59,10 @@ impl Store {
                 Ok(gaps) => (health.not_indexed, health.stray) = gaps,
                 Err(_) => health.index_is_damaged = true,
             }
+            match packed_columns::unreadable(&self.db) {
+                Ok(unreadable) => health.unreadable = unreadable,
+                Err(_) => health.faults = 1,
+            }
         }
         Ok(health)
     }
@@ -57,7 +71,7 @@ impl Store {
     fn faults(&self) -> Vec<String> {
         let check = || -> rusqlite::Result<Vec<String>> {
             self.db
-                .prepare(&format!("PRAGMA quick_check({FAULTS_MAX})"))?
+                .prepare(&format!("PRAGMA integrity_check({FAULTS_MAX})"))?
                 .query_map([], |row| row.get(0))?
                 .collect()
         };
@@ -106,8 +120,11 @@ fn rebuild(db: &mut Connection) -> rusqlite::Result<u64> {
             tx.prepare("SELECT n, title, text FROM episode JOIN body ON body.episode = n")?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
-            let Unpacked(text) = row.get(2)?;
-            let (title, words) = indexed(&row.get::<_, String>(1)?, &text);
+            let read = || Ok((row.get::<_, String>(1)?, row.get(2)?));
+            let Some((title, Unpacked(text))) = sound_or_none(read())? else {
+                continue;
+            };
+            let (title, words) = indexed(&title, &text);
             index(&tx, row.get(0)?, &title, &words)?;
             episodes += 1;
         }

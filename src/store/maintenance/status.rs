@@ -2,13 +2,12 @@
 //! Knows sums; refuses to know what a run would still have to do.
 
 use crate::model::ledger::Ledger;
-use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Span};
 use crate::model::time::Time;
 use crate::store::columns::{agent, place};
-use crate::store::compression::Json;
 use crate::store::error::failed;
 use crate::store::schema::database_state::beside;
+use crate::store::search::sessions::facts;
 use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
 use rusqlite::Row;
@@ -139,8 +138,7 @@ impl Store {
         let mut rows = select.query([])?;
         let mut known: BTreeMap<(Agent, String), VersionRow> = BTreeMap::new();
         while let Some(row) = rows.next()? {
-            let Json(facts) = row.get::<_, Json<SessionFacts>>(1)?;
-            let Some(version) = facts.version else {
+            let Some(version) = facts(row, 1)?.version else {
                 continue;
             };
             let (agent, path) = (agent(row, 0)?, row.get(3)?);

@@ -5,6 +5,7 @@ use crate::model::summary::Summary;
 use crate::model::time::Time;
 use crate::store::columns::hash;
 use crate::store::compression::{Json, pack_json};
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
 use crate::store::ingest::write::Stored;
 use crate::store::memory::spent::{Spent, note_spent};
@@ -62,7 +63,7 @@ impl Store {
     /// not written, or the session changed since.
     pub fn llm_summary(&self, session: &str) -> Result<Option<LlmSummary>> {
         let read = || -> rusqlite::Result<Option<LlmSummary>> {
-            let found = self
+            let read = self
                 .db
                 .prepare_cached(
                     "SELECT s.n, t.content, t.state, t.attempts, t.next_at, t.error, t.summary
@@ -70,9 +71,8 @@ impl Store {
                 )?
                 .query_row([session], |row| {
                     Ok((row.get::<_, i64>(0)?, hash(row, 1)?, llm_summary(row, 2)?))
-                })
-                .optional()?;
-            match found {
+                });
+            match sound_or_none(read.optional())?.flatten() {
                 Some((n, about, llm_summary)) if content(&self.db, n)? == about => {
                     Ok(Some(llm_summary))
                 }

@@ -69,6 +69,9 @@ impl DatabaseState {
         match (application_id, version) {
             (0, 0) if tables == 0 => DatabaseState::Older(0),
             (APPLICATION_ID, SCHEMA_VERSION) => DatabaseState::Current,
+            (APPLICATION_ID, version) if !(0..VERSION_MAX).contains(&version) => {
+                DatabaseState::Damaged
+            }
             (APPLICATION_ID, version) if version > SCHEMA_VERSION => DatabaseState::Newer(version),
             (APPLICATION_ID, version) => DatabaseState::Older(version),
             _ => DatabaseState::Foreign,
@@ -105,6 +108,9 @@ impl DatabaseState {
         Some(Error::new(ErrorKind::Store, message).hinted(hint))
     }
 }
+
+/// No schema comes to such a version: a header that says so is damaged.
+const VERSION_MAX: i32 = 1_000;
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 

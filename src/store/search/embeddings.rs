@@ -5,6 +5,7 @@
 use crate::model::embedding::{Meaning, Vector};
 use crate::model::time::Time;
 use crate::store::compression::Unpacked;
+use crate::store::damaged_rows::sound;
 use crate::store::error::failed;
 use crate::store::search::candidates::SearchCandidate;
 use crate::store::search::evidence::Evidence;
@@ -112,7 +113,7 @@ impl Store {
                     })
                 })
             };
-            some.iter().map(one).collect()
+            some.iter().map(one).filter_map(sound).collect()
         };
         read().map_err(failed("reading texts"))
     }

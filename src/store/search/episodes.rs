@@ -8,6 +8,7 @@ use crate::model::tally::ToolTally;
 use crate::model::time::Time;
 use crate::store::columns::{AGENT, agent, exchanges, hash, source, tally, time};
 use crate::store::compression::Unpacked;
+use crate::store::damaged_rows::sound;
 use crate::store::error::failed;
 use crate::store::search::sessions::{Conditions, SEVERAL, several};
 use crate::store::{Result, Store};
@@ -186,7 +187,15 @@ pub(crate) fn nameless(
     let mut select = db.prepare_cached(&sql)?;
     select
         .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
+        .filter_map(sound)
         .collect()
+}
+
+/// Nothing of the episode's row is other than it should be; so too where there is none.
+pub(crate) fn check(db: &Connection, n: i64) -> rusqlite::Result<()> {
+    let sql = format!("{} WHERE e.n = ?1", *SELECT);
+    let read = db.prepare_cached(&sql)?.query_row([n], found);
+    read.optional().map(drop)
 }
 
 fn add_names(db: &Connection, n: i64, episode: &mut Episode) -> rusqlite::Result<()> {

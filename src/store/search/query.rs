@@ -8,6 +8,7 @@ use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::columns::{AGENT, activity_sum, agent, source, time};
 use crate::store::compression::Unpacked;
+use crate::store::damaged_rows::sound;
 use crate::store::error::failed;
 use crate::store::search::evidence::{Evidence, Finder};
 use crate::store::search::pattern::{Pattern, Term};
@@ -203,6 +204,7 @@ impl Store {
             .map(|(n, score)| {
                 select.query_row([n], |row| hit(row, *score, &finder, patterns.len()))
             })
+            .filter_map(sound)
             .collect()
     }
 }

@@ -7,10 +7,11 @@ use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::columns::agent;
 use crate::store::compression::Json;
+use crate::store::damaged_rows::{sound, sound_or_none};
 use crate::store::error::failed;
 use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
-use rusqlite::{Row, ToSql};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 /// Which sessions to list. The default is all of them but the forgotten ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +56,8 @@ impl Store {
         let read = || -> rusqlite::Result<Vec<SessionRow>> {
             let mut select = self.db.prepare_cached(&sql)?;
             let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-            select.query_map(values.as_slice(), session_row)?.collect()
+            let rows = select.query_map(values.as_slice(), session_row)?;
+            rows.filter_map(sound).collect()
         };
         read().map_err(failed("listing sessions"))
     }
@@ -108,7 +110,8 @@ impl Store {
             let sql = format!("{SELECT} WHERE {} ORDER BY s.id LIMIT {SEVERAL}", all.sql());
             let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
             let mut select = self.db.prepare_cached(&sql)?;
-            select.query_map(values.as_slice(), session_row)?.collect()
+            let rows = select.query_map(values.as_slice(), session_row)?;
+            rows.filter_map(sound).collect()
         };
         read().map_err(failed("reading a session"))
     }
@@ -282,7 +285,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
             branch: row.get(5)?,
             host: row.get(6)?,
             file: row.get(7)?,
-            facts: row.get::<_, Json<SessionFacts>>(8)?.0,
+            facts: facts(row, 8)?,
         },
         title: row.get(9)?,
         episodes: row.get(10)?,
@@ -290,4 +293,17 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         body_bytes: row.get(12)?,
         files: row.get(13)?,
     })
+}
+
+/// Nothing of the session's row is other than it should be; so too where there is none.
+pub(crate) fn check(db: &Connection, n: i64) -> rusqlite::Result<()> {
+    let sql = format!("{SELECT} WHERE s.n = ?1");
+    let read = db.prepare_cached(&sql)?.query_row([n], session_row);
+    read.optional().map(drop)
+}
+
+/// A column that holds a session's facts; none where it can't be read.
+pub(crate) fn facts(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionFacts> {
+    let facts = sound_or_none(row.get::<_, Json<SessionFacts>>(column))?;
+    Ok(facts.map(|Json(facts)| facts).unwrap_or_default())
 }

@@ -6,6 +6,7 @@ use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::columns::agent;
 use crate::store::compression::Json;
+use crate::store::damaged_rows::sound;
 use crate::store::error::failed;
 use crate::store::ingest::episode_items;
 use crate::store::search::episodes::{Found, nameless};
@@ -102,6 +103,7 @@ impl Store {
                         facts,
                     })
                 })?
+                .filter_map(sound)
                 .collect()
         };
         read().map_err(failed("reading what is to be judged"))

@@ -5,6 +5,7 @@ use crate::model::episode::Episode;
 use crate::model::git::{AFTER_MS, GitOperation, HistoryCursor, short_hash};
 use crate::model::time::Time;
 use crate::store::compression::{Json, pack_json};
+use crate::store::damaged_rows::{sound, sound_or_none};
 use crate::store::error::failed;
 use crate::store::ingest::episode_items;
 use crate::store::ingest::prepare::Row as EpisodeRow;
@@ -64,8 +65,8 @@ impl Store {
                 let row = select.query_row([tree], |row| row.get::<_, Json<HistoryCursor>>(0));
                 row.optional()
             });
-        let seen = seen.map_err(failed("reading how far a repository was read"))?;
-        Ok(seen.map(|Json(seen)| seen))
+        let seen = sound_or_none(seen).map_err(failed("reading how far a repository was read"))?;
+        Ok(seen.flatten().map(|Json(seen)| seen))
     }
 
     /// Stores what a run learned of a work tree, in one transaction: operations with their episodes,
@@ -207,6 +208,7 @@ impl Store {
                 .prepare_cached("SELECT tree, seen FROM git_tree ORDER BY tree")?;
             select
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .filter_map(sound)
                 .collect()
         };
         let all = read().map_err(failed("reading which repositories can't be read"))?;
@@ -226,7 +228,8 @@ impl Store {
                 let Json(seen) = row.get(1)?;
                 Ok((row.get(0)?, seen))
             };
-            select.query_map([format!("{folder}/")], row)?.collect()
+            let rows = select.query_map([format!("{folder}/")], row)?;
+            rows.filter_map(sound).collect()
         };
         read().map_err(failed("reading how far work trees were read"))
     }
@@ -425,7 +428,8 @@ fn git_rows_of(
          WHERE {condition} ORDER BY o.at DESC, o.n DESC LIMIT {limit}"
     );
     let mut select = db.prepare_cached(&sql)?;
-    select.query_map(values, git_row)?.collect()
+    let rows = select.query_map(values, git_row)?;
+    rows.filter_map(sound).collect()
 }
 
 fn git_row(row: &Row<'_>) -> rusqlite::Result<GitRow> {

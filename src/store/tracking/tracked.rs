@@ -8,6 +8,7 @@ use crate::model::source::Stat;
 use crate::model::time::Time;
 use crate::store::columns::int;
 use crate::store::compression::{Json, pack_json};
+use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
 use crate::store::ingest::prepare::Row as EpisodeRow;
 use crate::store::ingest::without_log::{NO_FILE, Project, session_without_log};
@@ -172,7 +173,8 @@ impl Store {
     /// The last episode with the content of a file, and what it tells; `None`: there is none.
     pub fn last_content(&self, project: i64, path: &[u8]) -> Result<Option<(Uuid, FileFacts)>> {
         let read = || -> rusqlite::Result<Option<(Uuid, FileFacts)>> {
-            self.db
+            let last = self
+                .db
                 .prepare_cached(
                     "SELECT episode, facts FROM tracked_episode
                      WHERE project = ?1 AND path = ?2 AND operation IN ('create', 'update')
@@ -181,8 +183,8 @@ impl Store {
                 .query_row(params![project, path], |row| {
                     let Json(facts) = row.get(1)?;
                     Ok((Uuid::from_bytes(row.get(0)?), facts))
-                })
-                .optional()
+                });
+            Ok(sound_or_none(last.optional())?.flatten())
         };
         read().map_err(failed("reading what a file was"))
     }
@@ -193,7 +195,8 @@ impl Store {
             .prepare_cached("SELECT facts FROM tracked_episode WHERE episode = ?1")
             .and_then(|mut select| {
                 let facts = select.query_row([episode.as_bytes()], |row| row.get(0));
-                facts.map(|Json(facts)| facts).optional()
+                let facts = sound_or_none(facts.optional())?.flatten();
+                Ok(facts.map(|Json(facts)| facts))
             })
             .map_err(failed("reading what an episode tells"))
     }
@@ -493,10 +496,11 @@ fn invalid(
         return Ok(None);
     };
     let found = found_in(db, "e.id = ?1", &[&episode.as_bytes().as_slice()])?.pop();
-    let facts: Option<Json<FileFacts>> = db
+    let facts = db
         .prepare_cached("SELECT facts FROM tracked_episode WHERE episode = ?1")?
-        .query_row([episode.as_bytes()], |row| row.get(0))
-        .optional()?;
+        .query_row([episode.as_bytes()], |row| row.get::<_, Json<FileFacts>>(0))
+        .optional();
+    let facts = sound_or_none(facts)?.flatten();
     let Some((found, Json(mut facts))) = found.zip(facts) else {
         return Ok(None);
     };

@@ -251,7 +251,7 @@ fn admit(
     gathered: &mut Gathered,
     report: &mut IngestReport,
 ) -> Result<Option<FileWork>> {
-    let (slice, setup) = (looked.slice, context.setup);
+    let (mut slice, setup) = (looked.slice, context.setup);
     if looked.same {
         let key = slice.file.key.clone();
         gathered.moved.push((key, slice.file));
@@ -267,12 +267,7 @@ fn admit(
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
-    // a log that was too short to tell may say by now whose relative it is
-    for tie in looked.peek.into_iter().flat_map(|peek| peek.ties) {
-        if !head.ties.contains(&tie) {
-            head.ties.push(tie);
-        }
-    }
+    add_ties(&mut head.ties, looked.peek);
     let root = root_on_disk(head.cwd.as_deref());
     let rules = match admitted(&head, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
@@ -281,9 +276,15 @@ fn admit(
             return Ok(None);
         }
     };
-    if let Some(reason) = not_again(&slice, checkpoint, &gathered.tombstones) {
-        report.leave_out(reason.into());
-        return Ok(None);
+    let (ids, resume_state) = (store.record_ids(key)?, store.resume_state(key)?);
+    match not_again(checkpoint, &gathered.tombstones) {
+        Some(reason) if slice.seen == SourceChange::Again => {
+            report.leave_out(reason.into());
+            return Ok(None);
+        }
+        // what the store can't read any more its log tells again
+        None if resume_state.is_none() => slice.seen = SourceChange::Again,
+        _ => {}
     }
     // only what was admitted: a log that is left out stays where the store has it
     if let Some(was) = &slice.was
@@ -291,8 +292,6 @@ fn admit(
     {
         return Ok(None);
     }
-    let ids = store.record_ids(key)?;
-    let resume_state = store.resume_state(key)?.unwrap_or_default();
     let checkpoint = Checkpoint {
         key: slice.file.key.clone(),
         ..checkpoint.clone()
@@ -309,11 +308,20 @@ fn admit(
         tombstones: gathered.tombstones.clone(),
         before: Some(Before {
             checkpoint,
-            resume_state,
+            resume_state: resume_state.unwrap_or_default(),
             ids,
         }),
         slice,
     }))
+}
+
+/// A log that was too short to tell may say by now whose relative it is.
+fn add_ties(ties: &mut Vec<String>, peek: Option<Peek>) {
+    for tie in peek.into_iter().flat_map(|peek| peek.ties) {
+        if !ties.contains(&tie) {
+            ties.push(tie);
+        }
+    }
 }
 
 /// A log that moved keeps what is known of it; `true`: there is nothing more to read.
@@ -366,14 +374,7 @@ fn head(
 }
 
 /// Why a log that is to be told again from its start can't be.
-fn not_again(
-    slice: &Slice,
-    checkpoint: &Checkpoint,
-    tombstones: &Tombstones,
-) -> Option<&'static str> {
-    if slice.seen != SourceChange::Again {
-        return None;
-    }
+fn not_again(checkpoint: &Checkpoint, tombstones: &Tombstones) -> Option<&'static str> {
     // Its records would have no owner for a while, and a fork could tell them.
     if tombstones.holds(&checkpoint.session) {
         return Some(FORGOTTEN);
