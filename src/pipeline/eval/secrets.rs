@@ -46,20 +46,14 @@ mod tests {
     use super::*;
 
     #[test]
-    #[ignore = "prints"]
-    fn prints() {
-        let text = std::fs::read_to_string("fixtures/truth/secrets.jsonl").unwrap();
-        let rows: Vec<Labelled> = text
-            .lines()
-            .map(|l| serde_json::from_str(l).unwrap())
-            .collect();
-        for f in figures(&rows) {
-            println!("{} {}/{}", f.name, f.lenient, f.of);
-            if !f.name.contains("held") {
-                for m in &f.misses {
-                    println!("   {m}");
-                }
-            }
-        }
+    fn nothing_of_the_learned_half_is_masked_without_being_a_secret() {
+        let text = include_str!("../../../fixtures/truth/secrets.jsonl");
+        let rows = text.lines().map(serde_json::from_str);
+        let rows: Vec<Labelled> = rows.collect::<Result<_, _>>().expect("rows");
+        let all = figures(&rows);
+        assert_eq!(all[1].lenient, 0, "{:?}", all[1].misses);
+        // what was reached when the rules stood
+        assert!(all[0].share() >= 0.88, "{:?}", all[0].misses);
+        assert!(all.iter().all(|figure| figure.of >= 100));
     }
 }

@@ -2,6 +2,7 @@
 //!
 
 use super::decoders::{self, View};
+use super::looks;
 use super::prefilter::Prefilter;
 use super::table::{Row, Starts, UserRules};
 use super::validators;
@@ -153,7 +154,7 @@ impl Engine {
         }
         let guessable = rule
             .entropy
-            .is_some_and(|least| validators::entropy(secret) < least);
+            .is_some_and(|least| looks::entropy(secret) < least);
         let allowed = self.allow.iter().any(|allow| allow.is_match(secret));
         (!guessable && !allowed).then_some(range)
     }
