@@ -365,3 +365,78 @@ fn a_call_keeps_its_name_where_its_fork_is_read_first() -> Result<()> {
     }
     Ok(())
 }
+
+/// Heads say whose history it is: nothing is read for that but them.
+#[test]
+fn where_heads_tell_no_log_is_read_twice() -> Result<()> {
+    let mut events = vec![Event::Turn { log: 0, tools: 2 }; 100];
+    events.push(Event::Fork {
+        log: 0,
+        sixteenths: 16,
+    });
+    let tree = Tree::grown(Mark::Head, &events);
+    let home = Home::new(None)?;
+    tree.put_all(&home)?;
+    let bytes = |log: &Log| {
+        log.lines
+            .iter()
+            .map(|line| line.len() as u64 + 1)
+            .sum::<u64>()
+    };
+    let size: u64 = tree.logs.iter().map(bytes).sum();
+    let read = home.run()?.bytes_read;
+    ensure!(size > 200_000 && read < size * 5 / 4, "{read} of {size}");
+    Ok(())
+}
+
+/// Real logs, one after the other in another order than a cold run's.
+#[test]
+#[ignore = "minutes: all logs of the corpus, twice"]
+fn measure_calls_of_the_corpus_in_another_order() -> Result<()> {
+    let corpus = std::env::var_os("CORPUS_DIR").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
+        std::path::PathBuf::from,
+    );
+    let home = corpus.join("home");
+    let files = walkdir::WalkDir::new(&home).sort_by_file_name().into_iter();
+    let files = files
+        .filter_map(Result::ok)
+        .filter(|f| f.file_type().is_file());
+    let mut files: Vec<_> = files.map(|file| file.into_path()).collect();
+    let put = |to: &Home, file: &std::path::PathBuf| {
+        let below = file.strip_prefix(&home)?.to_string_lossy().into_owned();
+        to.put(&below, &std::fs::read(file)?).map(drop)
+    };
+    let (cold, runs) = (Home::new(None)?, Home::new(None)?);
+    files.iter().try_for_each(|file| put(&cold, file))?;
+    cold.run()?;
+    files.reverse();
+    for some in files.chunks(files.len().div_ceil(12).max(1)) {
+        some.iter().try_for_each(|file| put(&runs, file))?;
+        runs.run()?;
+    }
+    let (came, wanted) = (answered(&runs)?, answered(&cold)?);
+    let only = |a: &[String], b: &[String]| {
+        let has: BTreeSet<&String> = b.iter().collect();
+        a.iter()
+            .filter(|line| !has.contains(line))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    println!(
+        "{} digests; {:#?} {:#?}",
+        wanted.len(),
+        only(&came, &wanted),
+        only(&wanted, &came)
+    );
+    println!(
+        "{:#?}",
+        origins(&runs)?
+            .into_iter()
+            .filter(|o| o.1.is_some())
+            .collect::<Vec<_>>()
+    );
+    ensure!(origins(&runs)? == origins(&cold)?, "origins differ");
+    ensure!(came == wanted, "digests differ");
+    Ok(())
+}
