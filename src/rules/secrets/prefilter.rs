@@ -93,24 +93,27 @@ impl Prefilter {
     }
 }
 
-/// One for each place.
-struct Bits(Vec<u64>);
+/// One for each place. An array, so that no look at it has to ask whether it is long enough.
+struct Bits(Box<[u64; 1 << 10]>);
 
 impl Bits {
     fn none() -> Bits {
-        Bits(vec![0; (1 << 16) / 64])
+        Bits(Box::new([0; 1 << 10]))
     }
 
     fn set(&mut self, place: u16) {
-        self.0[usize::from(place / 64)] |= 1 << (place % 64);
+        self.0[usize::from(place >> 6)] |= 1 << (place & 63);
     }
 
+    // asked of every byte of every text
+    #[inline(always)]
     fn has(&self, place: u16) -> bool {
-        self.0[usize::from(place / 64)] & (1 << (place % 64)) != 0
+        self.0[usize::from(place >> 6)] & (1 << (place & 63)) != 0
     }
 }
 
 /// The same for upper and lower case, and for nearly nothing else.
+#[inline(always)]
 fn place([a, b, c]: [u8; BEGIN]) -> u16 {
     let key = u32::from_le_bytes([a, b, c, 0]) | 0x20_2020;
     (key.wrapping_mul(0x9e37_79b1) >> 16) as u16
