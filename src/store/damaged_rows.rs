@@ -1,13 +1,9 @@
-//! Rows that can't be read: passed over and counted, so that one bad row is one bad row. Knows which errors
-//! are a row's own; refuses to pass over a page that can't be read, which may hold any number of rows.
+//! Rows that can't be read: passed over and counted, so that one bad row is one bad row. Refuses
+//! to pass over a page that can't be read, which may hold any number of rows.
 //!
 //! The count belongs to the thread that reads: a command reads on one.
 
-use crate::store::error::REPAIR;
-use rusqlite::Error::{
-    FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, InvalidQuery,
-    QueryReturnedNoRows, Utf8Error,
-};
+use crate::store::error::{REPAIR, is_of_a_row};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 
@@ -30,18 +26,6 @@ pub(crate) fn sound<T>(row: rusqlite::Result<T>) -> Option<rusqlite::Result<T>> 
 /// The same of one row or one column: absent where it can't be read.
 pub(crate) fn sound_or_none<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     sound(row).transpose()
-}
-
-fn is_of_a_row(error: &rusqlite::Error) -> bool {
-    matches!(
-        error,
-        FromSqlConversionFailure(..)
-            | IntegralValueOutOfRange(..)
-            | InvalidColumnType(..)
-            | InvalidQuery
-            | QueryReturnedNoRows
-            | Utf8Error(..)
-    )
 }
 
 fn note(error: &rusqlite::Error) {

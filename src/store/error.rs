@@ -40,26 +40,29 @@ pub fn failed(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
 
 /// Pages or columns that are not as we wrote them.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::Error::{
-        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, InvalidQuery,
-        QueryReturnedNoRows, SqlInputError, Utf8Error,
-    };
     let pages = matches!(
         error.sqlite_error_code(),
         // our statements are sound: what SQLite calls an error in them is a schema or a format that isn't ours
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown)
     );
-    pages
-        || matches!(
-            error,
-            FromSqlConversionFailure(..)
-                | IntegralValueOutOfRange(..)
-                | InvalidColumnType(..)
-                | InvalidQuery
-                | QueryReturnedNoRows
-                | SqlInputError { .. }
-                | Utf8Error(..)
-        )
+    pages || is_of_a_row(error) || matches!(error, rusqlite::Error::SqlInputError { .. })
+}
+
+/// A row holds something else than was written; the others may be whole.
+pub(crate) fn is_of_a_row(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, InvalidQuery,
+        QueryReturnedNoRows, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | InvalidQuery
+            | QueryReturnedNoRows
+            | Utf8Error(..)
+    )
 }
 
 /// There is no room for the marks that readers and writers leave beside the file.
