@@ -2,6 +2,7 @@
 //! delivery is under way.
 
 use super::faults::many_episodes;
+use super::world::Desk;
 use crate::model::delivery::{
     DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
 };
@@ -81,18 +82,26 @@ impl Enrichment for Slow {
     }
 }
 
-#[test]
-fn what_is_forgotten_right_before_it_would_be_sent_is_not() {
-    let desk = many_episodes();
+/// A store full of what is to be delivered, its ids, and where it is delivered to.
+fn scene(desk: &Desk) -> (Store, Vec<Uuid>, Slow) {
     let path = desk.path(".graphiti/sessionmill.db");
-    let mut store = Store::open(&path, Access::ReadWrite).unwrap();
-    let ids: Vec<Uuid> = store.deliverable().into_iter().map(|(id, _)| id).collect();
-    let mut sink = Slow {
-        other: Store::open(&path, Access::ReadWrite).unwrap(),
-        doomed: RefCell::new(Some(ids[7])),
+    let open = || Store::open(&path, Access::ReadWrite).unwrap();
+    let store = open();
+    let ids = store.deliverable().into_iter().map(|(id, _)| id).collect();
+    let sink = Slow {
+        other: open(),
+        doomed: RefCell::new(None),
         held: BTreeSet::new(),
         asked: BTreeSet::new(),
     };
+    (store, ids, sink)
+}
+
+#[test]
+fn what_is_forgotten_right_before_it_would_be_sent_is_not() {
+    let desk = many_episodes();
+    let (mut store, ids, mut sink) = scene(&desk);
+    sink.doomed = RefCell::new(Some(ids[7]));
     let orders = DeliveryOptions::everything(Time::parse("2026-06-01T12:00:00Z").unwrap());
     deliver(&mut store, "slow", &mut sink, &orders).unwrap();
     assert!(sink.doomed.borrow().is_none(), "it was forgotten");
@@ -104,15 +113,7 @@ fn what_is_forgotten_right_before_it_would_be_sent_is_not() {
 #[test]
 fn what_is_forgotten_right_before_it_would_be_worked_through_is_not() {
     let desk = many_episodes();
-    let path = desk.path(".graphiti/sessionmill.db");
-    let mut store = Store::open(&path, Access::ReadWrite).unwrap();
-    let ids: Vec<Uuid> = store.deliverable().into_iter().map(|(id, _)| id).collect();
-    let mut sink = Slow {
-        other: Store::open(&path, Access::ReadWrite).unwrap(),
-        doomed: RefCell::new(None),
-        held: BTreeSet::new(),
-        asked: BTreeSet::new(),
-    };
+    let (mut store, ids, mut sink) = scene(&desk);
     let now = Time::parse("2026-06-01T12:00:00Z").unwrap();
     // a run that had no time left for it
     let sent_only = DeliveryOptions {
