@@ -33,6 +33,7 @@ pub use ingest::write::Stored;
 pub use maintenance::compact::Compacted;
 pub use maintenance::health::Health;
 pub use maintenance::salvage::{Salvage, Salvaged};
+pub use maintenance::stand_ins::Lost;
 pub use maintenance::stats::{Stats, StatsRow};
 pub use maintenance::status::{RejectRow, StoreStatus, UnknownRow, VersionRow};
 pub use memory::condensed::{AskedMessage, Condensed, MessageKey, ToCondense};

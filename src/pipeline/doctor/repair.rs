@@ -46,6 +46,8 @@ pub struct Rebuilt {
     pub episodes_lost: u64,
     /// The same by session.
     pub lost: BTreeMap<String, u64>,
+    /// Summaries that are gone and that the next run writes again.
+    pub summaries_to_write: u64,
     /// Consents that it gave.
     pub consents: u64,
     /// Switches of tracking that it gave.
@@ -112,6 +114,10 @@ impl Rebuilt {
             lines.push(format!("damaged rows, left out: {}", named(rows, "table")));
         }
         lines.push(self.lost_line());
+        if self.summaries_to_write > 0 {
+            let summaries = plural(self.summaries_to_write, "session summary");
+            lines.push(format!("sessionmill run writes {summaries} again"));
+        }
         if self.is_damaged("forgotten") || self.is_damaged("forgotten_before") {
             let back = "what was forgotten may be back: the list of it is damaged";
             lines.push(format!("{back}; sessionmill sessions shows what is there"));
@@ -213,8 +219,9 @@ fn rebuild(
         episodes_kept: rows("episode"),
         episodes_without_text: without_text,
         texts_without_episode: without_row,
-        episodes_lost: lost.values().sum(),
-        lost,
+        episodes_lost: lost.episodes.values().sum(),
+        lost: lost.episodes,
+        summaries_to_write: lost.summaries,
         consents: rows("consent"),
         switches: rows("switch"),
         forgotten: rows("forgotten"),

@@ -9,6 +9,6 @@ mod packed_columns;
 pub(super) mod redact;
 pub(super) mod salvage;
 mod salvage_reading;
-mod stand_ins;
+pub(super) mod stand_ins;
 pub(super) mod stats;
 pub(super) mod status;

@@ -10,7 +10,7 @@ use crate::model::consent::TRACKING;
 use crate::model::error::{Error, ErrorKind};
 use crate::store::error::failed;
 use crate::store::maintenance::salvage_reading::{Source, Table};
-use crate::store::maintenance::stand_ins;
+use crate::store::maintenance::stand_ins::{self, Lost};
 use crate::store::pending_tasks::Task;
 use crate::store::schema::database_state::beside;
 use crate::store::schema::open::{NEW, clear};
@@ -129,8 +129,8 @@ impl Salvage {
 
     /// Closes the new store and moves it to its place; the damaged file, with its companions, gets
     /// a name that ends in `.damaged-` and `mark` (and a number where that name is taken), which is given
-    /// back. Episodes whose text nobody could tell again are dropped; how many, by session, is given too.
-    pub fn finish(mut self, mark: &str) -> Result<(PathBuf, BTreeMap<String, u64>)> {
+    /// back. Episodes whose text nobody could tell again are dropped; how many is given too.
+    pub fn finish(mut self, mark: &str) -> Result<(PathBuf, Lost)> {
         let lost = stand_ins::drop_unfounded(&self.store.db).map_err(failed("salvaging"))?;
         Task::Titles
             .set(&self.store.db)

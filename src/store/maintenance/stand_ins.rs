@@ -195,24 +195,45 @@ pub(super) fn expect_logs(db: &Connection) -> rusqlite::Result<()> {
     db.execute(sql, [DOUBT]).map(drop)
 }
 
-/// What was lost for good: episodes by the session that they were of.
-pub(super) fn drop_unfounded(db: &Connection) -> rusqlite::Result<BTreeMap<String, u64>> {
+/// What neither the damaged file nor the logs told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Episodes, by the session that they were of.
+    pub episodes: BTreeMap<String, u64>,
+    /// Summaries that the next run writes again.
+    pub summaries: u64,
+}
+
+/// Drops what has no text; says what of it is lost for good. A summary whose session is there is written again
+/// by the next run, under the id that sinks have it by: what they noted of it stays.
+pub(super) fn drop_unfounded(db: &Connection) -> rusqlite::Result<Lost> {
     let sql = "UPDATE session SET standing = standing + ?1 WHERE standing < -1";
     db.execute(sql, [DOUBT])?;
-    let textless: Vec<(i64, String)> = db
+    db.execute_batch("CREATE TEMP TABLE noted AS SELECT * FROM delivery WHERE 0")?;
+    let textless: Vec<(i64, String, bool)> = db
         .prepare(
-            "SELECT e.n, s.id FROM episode e JOIN session s ON s.n = e.session
+            "SELECT e.n, s.id, e.source = 'session_summary' AND EXISTS (
+                 SELECT 1 FROM episode told JOIN body b ON b.episode = told.n
+                 WHERE told.session = e.session AND told.source <> 'session_summary')
+             FROM episode e JOIN session s ON s.n = e.session
              WHERE e.n NOT IN (SELECT episode FROM body)",
         )?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    let mut lost = BTreeMap::new();
-    for (n, session) in textless {
+    let mut lost = Lost::default();
+    for (n, session, is_written_again) in textless {
+        let of = "(SELECT id FROM episode WHERE n = ?1)";
+        if is_written_again {
+            let sql = format!("INSERT INTO temp.noted SELECT * FROM delivery WHERE id = {of}");
+            db.prepare_cached(&sql)?.execute([n])?;
+            lost.summaries += 1;
+        } else {
+            *lost.episodes.entry(session).or_default() += 1;
+        }
         // a sink that has it keeps it: that is the only copy
-        db.prepare_cached("DELETE FROM delivery WHERE id = (SELECT id FROM episode WHERE n = ?1)")?
+        db.prepare_cached(&format!("DELETE FROM delivery WHERE id = {of}"))?
             .execute([n])?;
         remove(db, n)?;
-        *lost.entry(session).or_default() += 1;
     }
     drop_files(db)?;
     let empty: Vec<i64> = db
@@ -242,6 +263,7 @@ pub(super) fn drop_unfounded(db: &Connection) -> rusqlite::Result<BTreeMap<Strin
          AND id NOT IN (SELECT id FROM episode)",
         [],
     )?;
+    db.execute("INSERT INTO delivery SELECT * FROM temp.noted", [])?;
     Ok(lost)
 }
 

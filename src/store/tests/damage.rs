@@ -153,7 +153,7 @@ fn salvaged(path: &Path) -> (Store, u64) {
     let before = fs::read(path).unwrap();
     let salvage = Salvage::of(path, "g", &|_| ()).unwrap();
     let (aside, lost) = salvage.finish("now").unwrap();
-    let lost = lost.values().sum();
+    let lost = lost.episodes.values().sum();
     assert!(
         fs::read(&aside).unwrap() == before,
         "the damaged file is as it was"
@@ -245,6 +245,15 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
     let pages: Vec<SummaryUpdate> = waiting(&store).iter().map(page).collect();
     store.put_summaries(&pages, Time(5)).unwrap();
     assert!(waiting(&store).is_empty() && pages.len() > 2);
+    store.sink("vault", "/vault", Time(5)).unwrap();
+    store.tamper(
+        "UPDATE delivery SET state = 'seen'
+         WHERE id IN (SELECT id FROM episode WHERE source = 'session_summary')",
+    );
+    let receipts = |store: &Store| -> usize {
+        let sql = "SELECT count(*) FROM delivery WHERE state = 'seen'";
+        store.db.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
     store.tamper(
         "DELETE FROM body WHERE episode = (SELECT e.n FROM episode e JOIN session s
              ON s.n = e.session WHERE e.source = 'session_summary' AND s.id = 's01')",
@@ -257,9 +266,11 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
     assert!(crate::store::passed_over().is_some());
     store.finish().unwrap();
     drop(store);
-    let (store, _) = salvaged(&path);
+    let (store, lost) = salvaged(&path);
     let ids: Vec<String> = waiting(&store).into_iter().map(|s| s.id).collect();
     assert_eq!(ids, ["s01"]);
+    assert_eq!(lost, 0, "it is written again");
+    assert_eq!(receipts(&store), pages.len(), "and not sent again");
     assert!(store.summary("s01").unwrap().is_none() && store.summary("s03").unwrap().is_some());
     assert_eq!(store.llm_summary("s02").unwrap(), None);
     assert!(store.llm_summary("s03").unwrap().is_some());
