@@ -125,7 +125,9 @@ fn row(figure: &Figure) -> Vec<String> {
         None => percent(n as f64 / figure.of.max(1) as f64),
     };
     let sign = if figure.at_most { "≤" } else { "≥" };
-    let bar = figure.bar.map(|bar| format!("{sign} {:.0} %", bar * 100.0));
+    // as many digits as it has: `≥ 95 %`, `≤ 0.5 %`
+    let percent = |bar: f64| (bar * 1_000.0).round() / 10.0;
+    let bar = figure.bar.map(|bar| format!("{sign} {} %", percent(bar)));
     vec![
         figure.name.clone(),
         figure.of.to_string(),
