@@ -63,15 +63,17 @@ pub(super) fn pieces(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// A row of what is none.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoSecrets {
     #[serde(rename = "what")]
     _what: String,
     #[serde(default)]
-    words: Vec<String>,
+    words: FxHashSet<String>,
     #[serde(default)]
     inside: Vec<String>,
+    #[serde(default)]
+    ends: Vec<String>,
     #[cfg(test)]
     #[serde(default)]
     pub samples: std::collections::BTreeMap<String, Vec<String>>,
@@ -79,24 +81,31 @@ pub(super) struct NoSecrets {
 
 pub(super) const NO_SECRETS: &str = table::embedded!("secret_words");
 
-/// What is no secret: whole values, and what they hold.
-pub(super) fn no_secrets() -> &'static (FxHashSet<String>, Vec<String>) {
-    static WORDS: OnceLock<(FxHashSet<String>, Vec<String>)> = OnceLock::new();
+/// The rows together.
+fn no_secrets() -> &'static NoSecrets {
+    static WORDS: OnceLock<NoSecrets> = OnceLock::new();
     WORDS.get_or_init(|| {
         let rows: Vec<NoSecrets> = table::rows(NO_SECRETS);
-        let (mut words, mut inside) = (FxHashSet::default(), Vec::new());
+        let mut all = NoSecrets::default();
         for row in rows {
-            words.extend(row.words);
-            inside.extend(row.inside);
+            all.words.extend(row.words);
+            all.inside.extend(row.inside);
+            all.ends.extend(row.ends);
         }
-        (words, inside)
+        all
     })
+}
+
+/// Documentation's own, which providers publish.
+pub(super) fn is_published(value: &[u8]) -> bool {
+    let mut ends = no_secrets().ends.iter();
+    ends.any(|end| value.ends_with(end.as_bytes()))
 }
 
 /// A word that stands there in examples, forms and types, or several.
 pub(super) fn is_no_secret(value: &[u8]) -> bool {
     let lower = String::from_utf8_lossy(value).to_lowercase();
-    let words = &no_secrets().0;
+    let words = &no_secrets().words;
     let holds = |part: &str| part.len() > 4 && words.contains(part);
     words.contains(&lower) || is_wordy(value) && lower.split('-').any(holds)
 }
@@ -113,7 +122,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let tag = value.len() > 1 && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_lowercase);
     let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
     let same = value.windows(2).all(|two| two[0] == two[1]);
-    refers || tag || variable || same || no_secrets().1.iter().any(holds)
+    refers || tag || variable || same || no_secrets().inside.iter().any(holds)
 }
 
 /// Without the punctuation of the text around it.
