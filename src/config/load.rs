@@ -33,6 +33,9 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     /// What a person should know at every run: ignored keys of a project, missing folders.
     pub warnings: Vec<String>,
+    /// Why nothing of the working directory's project is read, delivered or recalled: a file of settings in it
+    /// isn't understood. A cloned repository stops no command (D70).
+    pub closed: Option<String>,
     /// What `config show` should say: settings that were written and have no effect.
     pub notes: Vec<String>,
     env: Env,
@@ -49,8 +52,8 @@ pub struct Loaded {
 /// `usual` says where agents keep their logs.
 ///
 /// # Errors
-/// A file can't be read, has a key or a value that isn't valid, or one that can't be honoured; with file,
-/// line and the nearest valid key.
+/// A file of the user's can't be read, has a key or a value that isn't valid, or one that can't be honoured;
+/// with file, line and the nearest valid key. Such a file of a project is a warning, and closes it.
 pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     let home = Home::of(env);
     let mut layers = Layers::defaults();
@@ -88,6 +91,7 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     }
     let mut loaded = Loaded {
         warnings: warnings(&config, &home),
+        closed: None,
         settings: layers.settings(),
         here: config.clone(),
         home,
@@ -101,7 +105,7 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
         mappings,
     };
     // last: a project's file is judged by what the user's files say, and notes speak of both
-    loaded.narrow_here()?;
+    loaded.narrow_here();
     loaded.note_templates();
     loaded.note_effects();
     Ok(loaded)
@@ -182,17 +186,36 @@ impl Loaded {
         Ok((layers, config, warnings))
     }
 
-    fn narrow_here(&mut self) -> Result<(), Error> {
+    fn narrow_here(&mut self) {
         let files = self.project_files(&self.env.cwd);
         if files.is_empty() {
-            return Ok(());
+            return;
         }
-        let (layers, here, warnings) = self.narrowed(&files)?;
-        self.settings = layers.settings();
-        self.here = here;
-        self.warnings.extend(warnings);
-        self.files.extend(files);
-        Ok(())
+        match self.narrowed(&files) {
+            Ok((layers, here, warnings)) => {
+                self.settings = layers.settings();
+                self.here = here;
+                self.warnings.extend(warnings);
+                self.files.extend(files);
+            }
+            Err(error) => self.close_here(&error),
+        }
+    }
+
+    /// Nothing is read, given or sent here until the file is repaired.
+    fn close_here(&mut self, why: &Error) {
+        let closed = format!(
+            "{}: this project stays closed (not read, delivered or recalled) until that is repaired",
+            why.message
+        );
+        self.here.enabled = false;
+        self.here.include_project_path = false;
+        self.here.memory.enabled = false;
+        self.here.memory.auto_promotes = false;
+        self.here.memory.recall.enabled = false;
+        self.here.llm = None;
+        self.warnings.push(closed.clone());
+        self.closed = Some(closed);
     }
 
     /// A template that no model condenses with says so, the default's too (D61).

@@ -41,8 +41,10 @@ pub struct Account {
     time: Option<Time>,
     /// Names that nobody knew, first place of each; at most [`REASONS_MAX`].
     pub unknown: Vec<Unknown>,
-    /// Each meeting of one that is not settled yet, with its line's offset.
-    drift: VecDeque<(u64, String)>,
+    /// Meetings of one that are not settled yet.
+    drift: VecDeque<Drift>,
+    /// Where the last line begins with which a tail may.
+    opened: u64,
 }
 
 /// A line, and the lines after it that joined it: they settle together.
@@ -62,6 +64,15 @@ struct Row {
     context: Arc<Context>,
     model: Option<Arc<str>>,
     facts: Vec<Fact>,
+}
+
+/// Meetings of one unknown name on lines that settle together.
+#[derive(Debug)]
+struct Drift {
+    /// Of the first of these lines.
+    offset: u64,
+    name: String,
+    times: u64,
 }
 
 /// What some lines amount to.
@@ -147,9 +158,9 @@ impl Account {
                 self.lines -= row.lines();
             }
         }
-        let met = self.drift.partition_point(|(offset, _)| *offset < from);
-        for (_, name) in self.drift.drain(..met) {
-            settled.ledger.drifted(&name, 1);
+        let met = self.drift.partition_point(|drift| drift.offset < from);
+        for drift in self.drift.drain(..met) {
+            settled.ledger.drifted(&drift.name, drift.times);
         }
         settled.ids = match ids == self.ids.len() {
             true => std::mem::take(&mut self.ids).into(), // no second copy of a long tail's
@@ -230,10 +241,27 @@ impl Account {
         {
             row.join(next);
         }
+        self.join_drift();
+    }
+
+    /// The last name joins its earlier meetings where no tail can begin between them.
+    fn join_drift(&mut self) {
+        while let Some(last) = self.drift.pop_back() {
+            let mut near = self.drift.iter_mut().rev().take(KINDS_MAX);
+            let same = near.find(|drift| drift.name == last.name);
+            match same.filter(|drift| drift.offset >= self.opened) {
+                Some(drift) => drift.times += last.times,
+                None => return self.drift.push_back(last),
+            }
+        }
     }
 
     fn drifted(&mut self, name: &str, entry: &Entry) {
-        self.drift.push_back((entry.place.offset, name.to_owned()));
+        self.drift.push_back(Drift {
+            offset: entry.place.offset,
+            name: name.to_owned(),
+            times: 1,
+        });
         if self.unknown.len() < REASONS_MAX && !self.unknown.iter().any(|known| known.name == name)
         {
             self.unknown.push(Unknown {
@@ -259,7 +287,10 @@ impl Account {
         if withheld.is_some() {
             return;
         }
-        row.opens |= may_begin_a_tail(entry);
+        if may_begin_a_tail(entry) {
+            row.opens = true;
+            self.opened = row.offset;
+        }
         row.context = entry.context.clone();
         if fate == Fate::Kept {
             row.time = row.time.or(entry.time);
@@ -507,5 +538,38 @@ mod tests {
             );
             assert_eq!(settled.ledger.of(Fate::Kept), cut as u64);
         }
+    }
+
+    #[test]
+    fn lines_of_one_fate_behind_an_open_tail_are_one_row() {
+        let entry = |n: u64, what: EntryKind| Entry {
+            place: Span {
+                offset: n,
+                bytes: 1,
+                line: n,
+            },
+            nth: 0,
+            id: Identity::None,
+            time: None,
+            context: Arc::default(),
+            message: None,
+            what,
+        };
+        let unknown = EntryKind::Unknown("untyped".into());
+        let kinds = std::iter::once(EntryKind::Said("words".into()))
+            .chain(std::iter::repeat_n(unknown, 5_000));
+        let batch = Batch {
+            items: kinds.zip(0..).map(|(what, n)| entry(n, what)).collect(),
+            ..Batch::default()
+        };
+        let mut account = Account::default();
+        account.admit(batch, &mut Ids::default());
+        // the last line may be unterminated: it stands alone
+        assert_eq!((account.rows.len(), account.drift.len()), (2, 2));
+        let ledger = account.finish().ledger;
+        assert_eq!(
+            (ledger.of(Fate::Unknown), ledger.drift["untyped"]),
+            (5_000, 5_000)
+        );
     }
 }
