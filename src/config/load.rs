@@ -2,7 +2,7 @@
 //! fall back to defaults where a file says something that it doesn't understand.
 
 use super::document::Document;
-use super::env::{Env, Home, present};
+use super::env::{Env, Home, lying};
 use super::file_kind::{SETTINGS, TRACKING};
 use super::layers::{Layer, Layers, Setting, SettingOrigin};
 use super::narrow::narrow;
@@ -168,7 +168,7 @@ impl Loaded {
     fn project_files(&self, folder: &Path) -> Vec<PathBuf> {
         let own = |file: &PathBuf| file.parent() == Some(self.home.dir.as_path());
         let folders = project_folders(folder).into_iter().rev();
-        let files = folders.filter_map(|dir| present(&dir, "graphiti.config"));
+        let files = folders.filter_map(|dir| lying(&dir, "graphiti.config"));
         files.filter(|file| !own(file)).collect()
     }
 
@@ -177,10 +177,10 @@ impl Loaded {
         let mut layers = self.layers.clone();
         let mut warnings = Vec::new();
         for file in files {
-            if let Some(document) = Document::load(file)? {
-                let (document, _) = settings_in(document)?;
-                warnings.extend(narrow(&mut layers, document, &self.env)?);
-            }
+            let nowhere = || Error::usage(format!("{}: leads nowhere", file.display()));
+            let document = Document::load(file)?.ok_or_else(nowhere)?;
+            let (document, _) = settings_in(document)?;
+            warnings.extend(narrow(&mut layers, document, &self.env)?);
         }
         let config = resolve(&layers, &self.mappings, &self.env, self.usual)?;
         Ok((layers, config, warnings))

@@ -17,11 +17,12 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore, oneshot};
-use tokio::time::Instant;
+use tokio::time::Sleep;
 
 /// Where clients find it.
 const PATH: &str = "/mcp";
@@ -98,7 +99,7 @@ pub async fn serve(
 
 /// Connections that showed no token yet, the oldest first.
 #[derive(Default)]
-struct Strangers(VecDeque<(Instant, oneshot::Sender<()>)>);
+struct Strangers(VecDeque<(Pin<Box<Sleep>>, oneshot::Sender<()>)>);
 
 impl Strangers {
     /// One more; it has to leave when the other end says so or is gone. Where there is no room, the oldest
@@ -106,14 +107,15 @@ impl Strangers {
     async fn enter(&mut self) -> oneshot::Receiver<()> {
         self.0.retain(|(_, stranger)| !stranger.is_closed());
         while self.0.len() >= STRANGERS_MAX {
-            if let Some((since, oldest)) = self.0.pop_front() {
-                tokio::time::sleep_until(since + STRANGER_WAIT).await;
+            if let Some((wait, oldest)) = self.0.pop_front() {
+                wait.await;
                 // whoever showed the token meanwhile doesn't listen
                 let _ = oldest.send(());
             }
         }
         let (stay, left) = oneshot::channel();
-        self.0.push_back((Instant::now(), stay));
+        let wait = Box::pin(tokio::time::sleep(STRANGER_WAIT));
+        self.0.push_back((wait, stay));
         left
     }
 }

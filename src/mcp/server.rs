@@ -133,7 +133,7 @@ impl ServerHandler for Server {
         let work = move |here: &Here| (tool.call)(here, arguments.into());
         let told = self.work(project, context, work).await;
         Ok(match told {
-            Ok(text) => CallToolResult::success(vec![ContentBlock::text(inert(&text))]),
+            Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(CallError::Lost(data)) => return Err(data),
             Err(CallError::Refused(error)) => {
                 CallToolResult::error(vec![ContentBlock::text(explained(&error))])

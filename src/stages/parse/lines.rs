@@ -17,10 +17,10 @@ use std::borrow::Cow;
 /// fewer than a hundred; larger: one line's entries fill the memory.
 const ENTRIES_MAX: usize = 8_192;
 
-/// A value shorter than this that is only counted has no identity: a time and an id alone are longer,
-/// so no record worth recognising is missed. Larger: copies of short records count as read; smaller: a
-/// file of `{}` takes room in the store for each of its lines.
-const IDENTITY_BYTES_MIN: usize = 48;
+/// A value shorter than this that is only counted has no identity: no agent writes a record as short.
+/// Larger: copies of short records count as read; smaller: a file of `{}` takes room in the store for each
+/// of its lines.
+const IDENTITY_BYTES_MIN: usize = 20;
 
 /// Of a usual line. Real ones have 2 KB in the mean; smaller: more memory is taken than filled.
 const LINE_BYTES: usize = 1_024;

@@ -51,7 +51,7 @@ fn desk() -> Desk {
     let desk = Desk::enabled();
     configure(
         &desk,
-        &json!({"sinks": {
+        json!({"sinks": {
             "vault": {"kind": "markdown", "path": "~/vault"},
             "lines": {"kind": "jsonl", "path": "~/lines"},
         }}),
@@ -107,7 +107,7 @@ fn is_inert(text: &str, of: &str) {
     assert_eq!(near, None, "{of} lets out {near:?}");
 }
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 19] = [
     "run --all",
     "search redis",
     "sessions",
@@ -123,11 +123,10 @@ const COMMANDS: [&str; 20] = [
     "doctor",
     "plan",
     "store dump",
-    "project list",
+    "deliver dead list",
     "memories list",
     "show nothing\u{1b}[2J",
     "config show",
-    "forget --matching redis --dry-run",
 ];
 
 #[test]
@@ -165,19 +164,14 @@ fn no_hook_tool_or_sink_lets_out_what_drives_a_terminal() {
     let mut desk = desk();
     desk.run("sessionmill run --all");
     desk.now = Time(desk.now.0 + 86_400_000);
-    let delivered = desk.run("sessionmill deliver");
+    let delivered = desk.run("sessionmill deliver run");
     assert_ne!(delivered.exit, Exit::Usage, "{}", delivered.shown());
     for folder in ["vault", "lines", ".graphiti/logs"] {
         let files = files_below(&desk.path(folder));
         assert!(!files.is_empty() || folder.contains("logs"), "no {folder}");
         for (name, text) in files {
-            // a line of JSON may hold escapes, and says them to nobody
             is_inert(&text, &name);
             is_inert(&name, &name);
-            assert!(
-                !text.contains("\\u001b") && !text.contains("\\u202e"),
-                "{name}"
-            );
         }
     }
     for event in ["SessionStart", "UserPromptSubmit"] {
