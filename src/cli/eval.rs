@@ -5,7 +5,7 @@ use super::exit::Exit;
 use crate::model::error::Error;
 use crate::model::human::table;
 use crate::pipeline::check::defaults_at;
-use crate::pipeline::eval::{Figure, PARTS, figures, recall};
+use crate::pipeline::eval::{Figure, PARTS, WITHOUT_LOGS, figures, recall};
 use crate::pipeline::progress::Silent;
 use crate::rules::classify::Classifier;
 use anyhow::Result;
@@ -27,7 +27,7 @@ pub struct Args {
     /// ../corpus/home beside the examples]
     #[arg(long, value_name = "DIR")]
     corpus: Vec<PathBuf>,
-    /// Only these: commands, tools, sessions, sessions_short, recall
+    /// Only these: commands, tools, secrets, sessions, sessions_short, recall
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true,
         value_parser = PossibleValuesParser::new(PARTS))]
     only: Vec<String>,
@@ -64,7 +64,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let error = Error::usage("there is no file with examples in these folders");
         return Err(error
             .hinted(
-                "commands.jsonl, tools.jsonl, sessions.jsonl, sessions_short.jsonl, recall.jsonl",
+                "commands.jsonl, tools.jsonl, secrets.jsonl, sessions.jsonl, sessions_short.jsonl, recall.jsonl",
             )
             .into());
     }
@@ -95,7 +95,7 @@ fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
     let mut parts = args.parts();
     let corpora = args.corpora();
     if corpora.is_empty() {
-        let missed = |part: &&String| !["commands", "tools"].contains(&part.as_str());
+        let missed = |part: &&String| !WITHOUT_LOGS.contains(&part.as_str());
         let missed: Vec<&str> = parts.iter().filter(missed).map(String::as_str).collect();
         if !missed.is_empty() {
             let missed = missed.join(", ");
@@ -103,7 +103,7 @@ fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
                 "there are no logs for {missed}: name them with --corpus"
             ))?;
         }
-        parts.retain(|part| ["commands", "tools"].contains(&part.as_str()));
+        parts.retain(|part| WITHOUT_LOGS.contains(&part.as_str()));
     }
     let mut all = Vec::new();
     for truth in &args.truth {

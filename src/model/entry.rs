@@ -26,7 +26,8 @@ pub struct Context {
     pub branch: Option<String>,
     /// The agent's version.
     pub version: Option<String>,
-    /// The Codex thread that the record was first written in, where a fork copied it.
+    /// The session or thread that the record was first written in, where it says that a fork
+    /// copied it.
     pub origin: Option<String>,
     /// What the agent's dialect needs to know besides.
     #[serde(flatten)]
@@ -107,6 +108,19 @@ pub enum EntryKind {
     Noise(Cow<'static, str>),
     /// A kind of record that this version doesn't know; the word is its name.
     Unknown(String),
+    /// A record that is stored elsewhere: nothing of it is told, but what is may answer it.
+    Copied(Copied),
+}
+
+/// What a copied record was, as far as others are linked to it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Copied {
+    /// A call. Its result may be this log's own.
+    Call(Call),
+    /// The answer to the call with this id.
+    Result(String),
+    /// A prompt: what is answered after it is answered late.
+    Prompt,
 }
 
 impl EntryKind {

@@ -3,7 +3,7 @@
 //!
 //! It is here because `filter` changes it and `chunk` writes it into what is stored at its boundary.
 
-use super::resume_state::{FilterResumeState, ResumeState};
+use super::resume_state::{FilterResumeState, PendingCall, ResumeState};
 use super::tally::Usage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,9 +60,10 @@ impl FilterState {
 }
 
 impl FilterResumeState {
-    /// Calls that no prompt has given up.
+    /// Calls of its own that no prompt has given up.
     pub fn waiting(&self) -> u32 {
-        self.calls.iter().filter(|c| !c.given_up).count() as u32
+        let waits = |call: &&Arc<PendingCall>| !call.given_up && !call.copied;
+        self.calls.iter().filter(waits).count() as u32
     }
 
     /// Takes what was counted since the last item.

@@ -22,6 +22,7 @@ pub mod extraction;
 pub mod file;
 pub mod finding;
 pub mod fold;
+pub mod fork;
 pub mod frontmatter;
 pub mod git;
 mod git_cursor;

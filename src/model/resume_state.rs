@@ -112,6 +112,13 @@ pub struct PendingCall {
     pub time: Option<Time>,
     /// A prompt came before its result; a result that still comes is marked late.
     pub given_up: bool,
+    /// It is told elsewhere: only its result may be this log's own.
+    #[serde(skip_serializing_if = "is_no")]
+    pub copied: bool,
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
 }
 
 /// A prompt typed while the agent worked.

@@ -1,5 +1,6 @@
 //! One conversation, as far as its logs and its first ingest say.
 
+use super::fork::Course;
 use super::human::duration_ms;
 use super::source::Agent;
 use super::time::Time;
@@ -68,6 +69,9 @@ pub struct SessionFacts {
     pub compactions: u32,
     /// How often a person interrupted.
     pub interruptions: u32,
+    /// How one log goes on; nothing where several are merged to a session.
+    #[serde(skip_serializing_if = "Course::is_empty")]
+    pub course: Course,
 }
 
 /// How long a session took.
@@ -111,6 +115,7 @@ impl SessionFacts {
         take(&mut self.branch, &later.branch);
         take(&mut self.forked_from, &later.forked_from);
         take(&mut self.parent, &later.parent);
+        self.course.merge(&later.course);
         if self.first_prompt.is_none() {
             self.first_prompt.clone_from(&later.first_prompt);
         }

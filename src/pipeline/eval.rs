@@ -3,6 +3,7 @@
 
 mod figure;
 pub mod recall;
+mod secrets;
 mod sessions;
 
 pub use figure::Figure;
@@ -35,7 +36,17 @@ struct Call {
 }
 
 /// What is measured, by the files of labelled examples.
-pub const PARTS: [&str; 5] = ["commands", "tools", "sessions", "sessions_short", "recall"];
+pub const PARTS: [&str; 6] = [
+    "commands",
+    "tools",
+    "secrets",
+    "sessions",
+    "sessions_short",
+    "recall",
+];
+
+/// Of these, those that need no logs.
+pub const WITHOUT_LOGS: [&str; 3] = ["commands", "tools", "secrets"];
 
 /// The figures of the rules: of those `parts` whose file is in `truth`; sessions' logs are below
 /// one of `corpora`.
@@ -58,6 +69,9 @@ pub fn figures(
         all.extend(calls("tools", &rows, |name| {
             classifier.tool(name, &Value::Null)
         }));
+    }
+    if let Some(rows) = rows::<secrets::Labelled>(truth, "secrets", parts)? {
+        all.extend(secrets::figures(&rows));
     }
     for (name, has_bars) in [("sessions", true), ("sessions_short", false)] {
         if let Some(rows) = rows::<sessions::Labelled>(truth, name, parts)? {

@@ -90,6 +90,7 @@ fn word(what: &EntryKind) -> String {
         EntryKind::Fact(fact) => format!("about the session: {}", fact_word(fact)),
         EntryKind::Noise(reason) => format!("filtered: {reason}"),
         EntryKind::Unknown(name) => format!("unknown: {name}"),
+        EntryKind::Copied(_) => "a copy".into(),
     }
 }
 

@@ -75,6 +75,10 @@ impl Peek {
         if let Some(stream) = &context.stream {
             self.tie("session", stream);
         }
+        if let (Identity::Own(_), Some(origin)) = (entry.id, &context.origin) {
+            self.forked_from.get_or_insert_with(|| origin.clone());
+            self.tie("session", origin);
+        }
         match (&entry.what, entry.id) {
             (EntryKind::Fact(Fact::ForkedFrom(other)), _) => {
                 self.forked_from.get_or_insert_with(|| other.clone());

@@ -3,9 +3,11 @@
 //!
 //! Knows formats of keys, tokens, passwords and, where asked, personal data. Reading order: the
 //! table, [`table`] (rows as meant), [`scan`] (where they match), [`validators`] (what a regex can't
-//! say), [`decoders`] (texts in disguise).
+//! say), [`looks`] and [`passwords`] (by what they judge), [`decoders`] (texts in disguise).
 
 mod decoders;
+mod looks;
+mod passwords;
 mod prefilter;
 pub mod samples;
 mod scan;

@@ -7,6 +7,7 @@
 mod given;
 mod wants;
 
+use super::growth::model::{answered, origins};
 use super::home::Home;
 use crate::model::source::Agent;
 use crate::store::Access;
@@ -81,6 +82,46 @@ fn a_case_that_grows_line_by_line_comes_to_the_same() {
     assert!(failed.is_empty(), "{}", report(&failed));
 }
 
+/// Several logs, each met in a run of its own: what depends on the logs alone is as at once, also
+/// after everything was told again.
+#[test]
+fn origins_and_calls_are_told_in_any_order_of_the_logs() {
+    let mut told = 0;
+    let failed = each(|_, case| {
+        let mut files = case.given.files()?;
+        if !(2..=4).contains(&files.len()) {
+            return Ok(Vec::new());
+        }
+        let (mut found, mut first) = (Vec::new(), None);
+        for nth in 0..2 * files.len() {
+            files.rotate_left(1);
+            if nth == files.len() {
+                files.reverse();
+            }
+            let home = Home::new(case.config.as_ref())?;
+            for file in &files {
+                file.write(home.path(), file.content.len())?;
+                home.run()?;
+            }
+            let came = (origins(&home)?, answered(&home)?);
+            home.rebuild()?;
+            let again = origins(&home)?;
+            if again != came.0 {
+                found.push(format!("told again: {again:?}, before {:?}", came.0));
+            }
+            told += came.0.values().flatten().count();
+            match &first {
+                None => first = Some(came),
+                Some(first) if came != *first => found.push(format!("{came:?}, not {first:?}")),
+                Some(_) => {}
+            }
+        }
+        Ok(found)
+    });
+    assert!(failed.is_empty(), "{}", report(&failed));
+    assert!(told > 0 || std::env::var_os("CASE").is_some());
+}
+
 /// The lines in which two values differ, when they do.
 fn unlike(at_once: &impl Debug, growing: &impl Debug) -> Option<String> {
     let (at_once, growing) = (format!("{at_once:#?}"), format!("{growing:#?}"));
@@ -136,7 +177,7 @@ fn came(home: &Home, files: &[GivenFile]) -> Result<Came> {
 
 /// Runs `check` over every case, or over those whose name contains `CASE`; gives the ones that
 /// differ, with how.
-fn each(check: impl Fn(&str, &Case) -> Result<Vec<String>>) -> Vec<(String, Vec<String>)> {
+fn each(mut check: impl FnMut(&str, &Case) -> Result<Vec<String>>) -> Vec<(String, Vec<String>)> {
     let only = std::env::var("CASE").unwrap_or_default();
     let mut failed = Vec::new();
     let mut ran = 0;

@@ -281,16 +281,6 @@ fn told_by_logs(dump: &Ran) -> String {
         }
         is_told
     });
-    let lines = lines.map(|line| {
-        // a rebuild doesn't tell it of a fork that is read before its origin
-        match line
-            .split_once(",\"forked_from\"")
-            .or(line.split_once("\"forked_from\""))
-        {
-            Some((before, after)) => format!("{before}{}", &after[39..]),
-            None => line.to_owned(),
-        }
-    });
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -28,6 +28,8 @@ pub struct Home {
     env: Env,
     /// When runs start.
     now: Cell<Time>,
+    /// The next run tells everything again.
+    again: Cell<bool>,
 }
 
 impl Home {
@@ -45,7 +47,13 @@ impl Home {
             merge(&mut all, settings);
         }
         let now = Cell::new(Time(1_772_500_000_000));
-        let home = Home { folder, env, now };
+        let again = Cell::new(false);
+        let home = Home {
+            folder,
+            env,
+            now,
+            again,
+        };
         let file = home.state().join("graphiti.config.json");
         std::fs::create_dir_all(home.state())?;
         std::fs::write(file, all.to_string())?;
@@ -68,6 +76,12 @@ impl Home {
     /// One run over the default places.
     pub fn run(&self) -> Result<IngestReport> {
         self.run_masked(Redactor::default())
+    }
+
+    /// `run --rebuild --all`.
+    pub fn rebuild(&self) -> Result<IngestReport> {
+        self.again.set(true);
+        self.run()
     }
 
     /// The same, masked by other rules.
@@ -123,7 +137,10 @@ impl Home {
                 hides_paths: false,
                 directives: None,
             },
-            discover: DiscoverOptions::default(),
+            discover: DiscoverOptions {
+                again: self.again.take(),
+                ..DiscoverOptions::default()
+            },
             jobs: 2,
             now: self.now.get(),
             group: None,

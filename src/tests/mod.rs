@@ -27,6 +27,7 @@ mod filters;
 mod fold;
 mod forget;
 mod forget_meanwhile;
+mod forks;
 mod from_zero;
 mod git;
 mod git_hostile;

@@ -107,7 +107,7 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
         .filter_map(|prompt| {
             let all = told(prompt);
             let asks = |told: &&Told<'_>| {
-                let is_whole = told.text.matches('"').count() % 2 == 0;
+                let is_whole = told.text.matches('"').count().is_multiple_of(2);
                 let asks = told.kind == RequestKind::Ask || asks_something(told.text);
                 let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
                 asks && is_whole && says

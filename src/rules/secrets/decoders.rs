@@ -149,7 +149,7 @@ pub(super) fn may_go_on(text: &[u8], at: usize) -> bool {
     let ends = next
         .get(token)
         .is_none_or(|b| matches!(b, b'\n' | b'\r' | b'"' | b'\'' | b'\\'));
-    LINE.contains(&column) && token >= 4 && ends && !super::validators::is_wordy(&next[..token])
+    LINE.contains(&column) && token >= 4 && ends && !super::looks::is_wordy(&next[..token])
 }
 
 /// The first of the lines of base64 that end at `at`; `None` where there is no full one. Only the

@@ -7,8 +7,12 @@ use rustc_hash::FxHashMap;
 /// Finds literals, whatever their case.
 pub(super) struct Prefilter {
     literals: Vec<String>,
-    /// A bit for each [`place`] where a literal begins.
-    begins: Vec<u64>,
+    /// Each [`place`] where a literal begins.
+    begins: Bits,
+    /// Where one goes on, three bytes further: what most texts that begin alike don't do.
+    goes_on: Bits,
+    /// Each place whose literals end before that.
+    ends_early: Bits,
     /// Literals by the place of their first bytes.
     at_place: FxHashMap<u16, Vec<usize>>,
     /// Literals that have no place.
@@ -30,7 +34,9 @@ const BEGIN: usize = 3;
 impl Prefilter {
     pub fn new(literals: Vec<String>) -> Prefilter {
         let mut prefilter = Prefilter {
-            begins: vec![0; (1 << 16) / 64],
+            begins: Bits::none(),
+            goes_on: Bits::none(),
+            ends_early: Bits::none(),
             at_place: FxHashMap::default(),
             short: Vec::new(),
             literals,
@@ -39,8 +45,16 @@ impl Prefilter {
             match literal.as_bytes().first_chunk() {
                 Some(begin) => {
                     let place = place(*begin);
-                    prefilter.begins[usize::from(place / 64)] |= 1 << (place % 64);
+                    prefilter.begins.set(place);
                     prefilter.at_place.entry(place).or_default().push(i);
+                    match literal
+                        .as_bytes()
+                        .get(BEGIN..)
+                        .and_then(<[u8]>::first_chunk)
+                    {
+                        Some(next) => prefilter.goes_on.set(self::place(*next)),
+                        None => prefilter.ends_early.set(place),
+                    }
                 }
                 None => prefilter.short.push(i),
             }
@@ -52,7 +66,7 @@ impl Prefilter {
     pub fn find(&self, text: &[u8], mut tell: impl FnMut(Hit)) {
         for (start, bytes) in text.windows(BEGIN).enumerate() {
             let place = place([bytes[0], bytes[1], bytes[2]]);
-            if self.begins[usize::from(place / 64)] & (1 << (place % 64)) != 0 {
+            if self.begins.has(place) && self.may_go_on(place, text, start + BEGIN) {
                 let begun = self.at_place.get(&place).into_iter().flatten();
                 begun
                     .filter(|literal| self.is_at(**literal, text, start))
@@ -67,10 +81,32 @@ impl Prefilter {
         }
     }
 
+    fn may_go_on(&self, place: u16, text: &[u8], at: usize) -> bool {
+        let next = text.get(at..).and_then(<[u8]>::first_chunk);
+        self.ends_early.has(place) || next.is_some_and(|next| self.goes_on.has(self::place(*next)))
+    }
+
     fn is_at(&self, literal: usize, text: &[u8], start: usize) -> bool {
         let literal = self.literals[literal].as_bytes();
         let there = text.get(start..start + literal.len());
         there.is_some_and(|there| there.eq_ignore_ascii_case(literal))
+    }
+}
+
+/// One for each place.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn none() -> Bits {
+        Bits(vec![0; (1 << 16) / 64])
+    }
+
+    fn set(&mut self, place: u16) {
+        self.0[usize::from(place / 64)] |= 1 << (place % 64);
+    }
+
+    fn has(&self, place: u16) -> bool {
+        self.0[usize::from(place / 64)] & (1 << (place % 64)) != 0
     }
 }
 

@@ -43,18 +43,20 @@ pub fn planted(seed: u64) -> Vec<Planted> {
 /// Pieces shorter than this may stay in a text by accident.
 pub(super) const TELLING: usize = 5;
 
-/// A sample with its pieces written out, and the pieces.
-pub(super) fn written_out(sample: &str, seed: u64) -> (String, Vec<String>) {
-    let (mut text, mut pieces, mut rest) = (String::new(), Vec::new(), sample);
-    while let Some((before, after)) = rest.split_once('«') {
-        let (piece, after) = after.split_once('»').expect("« closes");
+/// A text with its made-up values written out, and those between « and »; what stands between ‹ and › is
+/// random too, and no secret.
+pub fn written_out(sample: &str, seed: u64) -> (String, Vec<String>) {
+    let (mut text, mut pieces, mut rest, mut nth) = (String::new(), Vec::new(), sample, 0);
+    while let Some((before, after)) = rest.split_once(['«', '‹']) {
+        let is_secret = rest[before.len()..].starts_with('«');
+        let (piece, after) = after.split_once(['»', '›']).expect("it closes");
         let piece = match piece.strip_prefix('=') {
             Some(word) => word.to_owned(),
-            None => random(piece, seed + pieces.len() as u64),
+            None => random(piece, seed + nth),
         };
-        text.push_str(before);
-        text.push_str(&piece);
-        pieces.push(piece);
+        nth += 1;
+        text.extend([before, &piece]);
+        pieces.extend(is_secret.then_some(piece));
         rest = after;
     }
     text.push_str(rest);

@@ -2,6 +2,7 @@
 //!
 
 use super::decoders::{self, View};
+use super::looks;
 use super::prefilter::Prefilter;
 use super::table::{Row, Starts, UserRules};
 use super::validators;
@@ -147,9 +148,13 @@ impl Engine {
             range = validators::check(looks, text, name, range)?;
         }
         let secret = &text[range.0..range.1];
+        // documentation's own, which some providers publish
+        if secret.ends_with(b"EXAMPLE") || secret.ends_with(b"EXAMPLEKEY") {
+            return None;
+        }
         let guessable = rule
             .entropy
-            .is_some_and(|least| validators::entropy(secret) < least);
+            .is_some_and(|least| looks::entropy(secret) < least);
         let allowed = self.allow.iter().any(|allow| allow.is_match(secret));
         (!guessable && !allowed).then_some(range)
     }

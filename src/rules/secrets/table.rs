@@ -79,7 +79,12 @@ impl Row {
     }
 }
 
+/// `{value}` in a pattern: quoted in either way, also inside of a quoted text, or bare.
+const VALUE: &str =
+    r#"(?:'([^'\n]{4,200})'|\\?"([^"\\\n]{4,200})\\?"|([^\s"'<>|;&`\\()-][^\s"'<>|;&`\\]{3,200}))"#;
+
 fn compiled(pattern: &str) -> Result<Regex, regex::Error> {
+    let pattern = pattern.replace("{value}", VALUE);
     RegexBuilder::new(&format!("^(?:{pattern})"))
         .unicode(false)
         .size_limit(32 << 20)

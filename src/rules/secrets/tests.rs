@@ -256,3 +256,21 @@ fn shared() -> &'static Redactor {
     static SHARED: std::sync::LazyLock<Redactor> = std::sync::LazyLock::new(personal);
     &SHARED
 }
+
+#[test]
+fn what_is_no_secret_is_none_and_what_looks_like_it_may_be_one() {
+    use super::looks::{NO_SECRETS, NoSecrets};
+    let rows: Vec<NoSecrets> = serde_yaml::from_str(include_str!("../secret_words.yaml"))
+        .unwrap_or_else(|error| panic!("{error}: {}", NO_SECRETS.len()));
+    let redactor = Redactor::default();
+    for row in rows {
+        for kept in &row.samples["kept"] {
+            let text = format!("DB_PASSWORD={kept}");
+            assert_eq!(redactor.redact(&text), text);
+        }
+        for masked in &row.samples["masked"] {
+            let text = format!("DB_PASSWORD={masked}");
+            assert_ne!(redactor.redact(&text), text);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
 
+use super::looks::*;
+use super::passwords::{chosen, is_odd, says_so, strong, told};
 use serde::Deserialize;
 
 /// How a secret has to look.
@@ -14,13 +16,21 @@ pub(super) enum Validator {
     Unguessable,
     /// A password: no placeholder and no example.
     Password,
+    /// What stands where a command takes a password: any word but a placeholder and an example.
+    Typed,
+    /// Assigned to a name that says password: what a person chose, or a program made.
+    Chosen,
+    /// A password that somebody tells in a sentence.
+    Told,
+    /// One where nothing but its look says so: what neither words nor names of code have.
+    Strong,
+    /// The same between quotes, where any sign is enough.
+    Odd,
     /// Base64 of `user:password`.
     Basic,
     /// An address that is somebody's: neither loopback nor unspecified.
     Address,
 }
-
-type Range = (usize, usize);
 
 /// The part of `text` that is the secret, where it looks so.
 pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) -> Option<Range> {
@@ -30,123 +40,27 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         Validator::Assigned => return assigned(text, name, range),
         Validator::Unguessable => is_unguessable(name, value),
         Validator::Password => is_password(value),
+        Validator::Typed => is_typed(value),
+        Validator::Chosen => return chosen(text, name, range),
+        Validator::Told => return told(text, range),
+        Validator::Strong => return strong(text, range),
+        Validator::Odd => is_typed(value) && is_odd(value) && !is_path(value) && !says_so(value),
         Validator::Basic => is_basic(value),
         Validator::Address => is_somebodys(value),
     };
     fits.then_some(range)
 }
 
-/// Shannon's, bits per byte.
-pub(super) fn entropy(text: &[u8]) -> f32 {
-    let mut counts = [0u32; 256];
-    text.iter().for_each(|b| counts[usize::from(*b)] += 1);
-    let all = text.len() as f32;
-    let bits = |n: &u32| {
-        let share = *n as f32 / all;
-        -share * share.log2()
-    };
-    counts.iter().filter(|n| **n > 0).map(bits).sum()
-}
-
-fn is_random(value: &[u8]) -> bool {
-    const BYTES_MIN: usize = 16;
-    let digits = value.iter().any(u8::is_ascii_digit);
-    let letters = value.iter().any(u8::is_ascii_alphabetic);
-    value.len() >= BYTES_MIN && digits && letters && !is_wordy(value) && !is_placeholder(value)
-}
-
-/// Pieces that people would say: words of letters with a vowel, and short numbers between them.
-pub(super) fn is_wordy(value: &[u8]) -> bool {
-    let mut pieces = pieces(value).peekable();
-    pieces.peek().is_some() && pieces.all(is_word)
-}
-
-fn is_word(piece: &[u8]) -> bool {
-    const DIGITS_MAX: usize = 4;
-    let vowel = |b: &u8| b"aeiouyAEIOUY".contains(b);
-    match piece.iter().all(u8::is_ascii_digit) {
-        true => piece.len() <= DIGITS_MAX,
-        false => piece.len() > 2 && piece.iter().any(vowel) || is_short_word(piece),
-    }
-}
-
-fn is_short_word(piece: &[u8]) -> bool {
-    const SHORT: [&str; 34] = [
-        "a", "i", "x", "v", "id", "my", "of", "to", "in", "on", "is", "db", "ui", "us", "eu", "it",
-        "by", "ts", "js", "rs", "py", "go", "io", "ai", "css", "html", "http", "https", "tls",
-        "ssh", "ssl", "src", "npm", "mcp",
-    ];
-    let lower = piece.to_ascii_lowercase();
-    SHORT.iter().any(|word| word.as_bytes() == lower)
-}
-
-/// Split where no letter or digit stands, between letters and digits, and before a capital.
-fn pieces(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let split = |a: &u8, b: &u8| {
-        let kind = |b: &u8| (b.is_ascii_digit(), b.is_ascii_alphabetic());
-        kind(a) == kind(b) && !(a.is_ascii_lowercase() && b.is_ascii_uppercase())
-    };
-    let said = |piece: &&[u8]| piece[0].is_ascii_alphanumeric();
-    value.chunk_by(split).filter(said)
-}
-
-/// Stands for a secret, or refers to one.
-fn is_placeholder(value: &[u8]) -> bool {
-    const INSIDE: [&str; 30] = [
-        "your",
-        "xxxx",
-        "changeme",
-        "change_me",
-        "change-me",
-        "placeholder",
-        "redacted",
-        "dummy",
-        "****",
-        "...",
-        "…",
-        "<",
-        "${",
-        "{{",
-        "$(",
-        "process.env",
-        "import.meta",
-        "environ",
-        "getenv",
-        "secrets.",
-        "insert",
-        "replace",
-        "todo",
-        "fake",
-        "_here",
-        "-here",
-        "not_set",
-        "undefined",
-        "config.",
-        "settings.",
-    ];
-    let lower = value.to_ascii_lowercase();
-    let holds = |word: &&'static str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    let refers = matches!(
-        value.first(),
-        Some(b'$' | b'{' | b'[' | b'(' | b'*' | b'@' | b'&')
-    );
-    let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
-    let same = value.windows(2).all(|two| two[0] == two[1]);
-    refers || variable || same || INSIDE.iter().any(holds)
-}
-
 fn is_password(value: &[u8]) -> bool {
-    const EXAMPLES: [&str; 26] = [
-        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "user", "username", "root",
-        "admin", "guest", "test", "postgres", "mysql", "mongo", "redis", "rabbitmq", "example",
-        "foobar", "foo", "bar", "none", "null", "string", "key",
-    ];
-    let lower = value.to_ascii_lowercase();
-    let example = EXAMPLES.iter().any(|word| word.as_bytes() == lower);
     let digits = value.iter().all(|b| b.is_ascii_digit() || *b == b':');
     let path = matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..]);
     let words = value.contains(&b'-') && is_wordy(value) && !value.iter().any(u8::is_ascii_digit);
-    !(example || digits || path || words || value.contains(&b'(') || is_placeholder(value))
+    !(is_no_secret(value)
+        || digits
+        || path
+        || words
+        || value.contains(&b'(')
+        || is_placeholder(value))
 }
 
 fn is_basic(value: &[u8]) -> bool {
@@ -185,36 +99,6 @@ fn is_somebodys(value: &[u8]) -> bool {
     !NOBODYS.iter().any(starts)
 }
 
-/// Names whose values are no secrets, whatever else they say.
-const PUBLIC: [&str; 19] = [
-    "sha",
-    "hash",
-    "digest",
-    "checksum",
-    "integrity",
-    "fingerprint",
-    "md5",
-    "etag",
-    "commit",
-    "public",
-    "pubkey",
-    "pub_key",
-    "cache",
-    "path",
-    "file",
-    "image",
-    "thumb",
-    "version",
-    "authority",
-];
-
-fn is_public(name: &[u8]) -> bool {
-    let lower = name.to_ascii_lowercase();
-    PUBLIC
-        .iter()
-        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
-}
-
 fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().filter(|b| kind(b)).count() >= 2;
     let mixed =
@@ -236,41 +120,9 @@ fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
         .any(|start| value.starts_with(start.as_bytes()));
     let path = value.iter().filter(|b| **b == b'/').count() > value.len() / 12;
     let dotted = value.iter().filter(|b| **b == b'.').count() > 2;
-    mixed && !known && !path && !dotted && !is_public(name) && is_random(value)
-}
-
-/// How a name goes on that speaks about a secret instead of naming one.
-const ABOUT: [&str; 34] = [
-    "name", "id", "ids", "type", "url", "uri", "path", "file", "field", "count", "length", "len",
-    "limit", "size", "ttl", "expir", "policy", "label", "endpoint", "header", "prefix", "regex",
-    "pattern", "provider", "ref", "index", "hint", "reset", "error", "message", "izer", "usage",
-    "manager", "at",
-];
-
-/// After the last of these in a name comes what it says about the secret.
-const NAMES: [&str; 10] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "key",
-    "credential",
-    "pwd",
-    "_pass",
-    "_pat",
-];
-
-fn is_about(name: &[u8]) -> bool {
-    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
-    let after = NAMES
-        .iter()
-        .filter_map(|word| Some(lower.rfind(word)? + word.len()))
-        .max();
-    let tail = after
-        .map_or("", |at| &lower[at..])
-        .trim_start_matches(['_', '-', '.']);
-    ABOUT.iter().any(|word| tail.starts_with(word))
+    let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+    let made = mixed || hex && is_variable_of_a_shell(name);
+    made && !known && !path && !dotted && !is_public(name) && is_random(value)
 }
 
 /// A literal that is assigned: up to its closing quote, else up to what ends a bare value.
@@ -294,6 +146,12 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
         .count();
     if quote.is_none() && text[..start - before].ends_with(b",") {
         return None; // the next argument
+    }
+    if is_no_secret(bare(value)) {
+        return None;
+    }
+    if text[..start].ends_with(b":") && value.contains(&b'/') && !is_random(value) {
+        return None; // the next part of a name like `arn:aws:secretsmanager:…:secret:prod/db`
     }
     let style = Style {
         quoted: quote.is_some(),
@@ -378,33 +236,4 @@ fn is_phrase_about(value: &[u8]) -> bool {
     let words = value.iter().filter(|b| **b == b' ').count();
     let digit = value.iter().any(u8::is_ascii_digit);
     is_wordy(value) && (words > 0 || !digit) || is_placeholder(value)
-}
-
-fn is_path(value: &[u8]) -> bool {
-    matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..])
-        || memchr::memmem::find(value, b"://").is_some()
-}
-
-/// Calls, indexing, generics, member access.
-fn is_code(value: &[u8]) -> bool {
-    let marks: [&[u8]; 9] = [b"(", b"[", b"{", b"::", b"=>", b"->", b"?.", b"==", b"&&"];
-    let marked = marks
-        .iter()
-        .any(|mark| memchr::memmem::find(value, mark).is_some());
-    marked
-        || value.contains(&b'.')
-            && value
-                .split(|b| *b == b'.')
-                .all(|part| is_name(part) && part.len() < 24)
-}
-
-/// Could be a variable.
-fn is_name(value: &[u8]) -> bool {
-    let starts = value
-        .first()
-        .is_some_and(|b| b.is_ascii_alphabetic() || b"_$".contains(b));
-    starts
-        && value
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || b"_$".contains(b))
 }

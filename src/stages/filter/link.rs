@@ -3,10 +3,11 @@
 
 use super::digest::{CallOutcome, Digest, DigestContext, digest, shorten_input};
 use super::emit::{At, Out};
-use crate::model::entry::{Call, CallStatus, ToolResult};
+use crate::model::entry::{Call, CallStatus, Copied, ToolResult};
 use crate::model::fold::StreamFold;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::model::resume_state::PendingCall;
+use crate::model::time::Time;
 use crate::rules::errors::refusal_words;
 use crate::rules::tools;
 use serde_json::Value;
@@ -20,20 +21,19 @@ const GIVEN_UP_MAX: usize = 16;
 /// dozens side by side; larger: each kept record of a log without results copies more of them.
 pub(super) const WAITING_MAX: usize = 256;
 
+/// Copied calls whose results may be a log's own: those of a message that was copied before all its
+/// tools had answered. Larger: bigger checkpoints of forks; smaller: names of tools are lost.
+const COPIED_MAX: usize = 64;
+
 /// A result whose call is in no record before it.
 const UNKNOWN_TOOL: &str = "unknown tool";
 
 /// A call waits for its result, unless that stands before it: agents write side by side. A second call with the
 /// same id takes the first one's place.
 pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
-    let input = match is_told(&call.tool, out.policy) {
-        false => Value::Null,
-        true => shorten_input(&call.tool, call.input, out.redactor),
-    };
     let calls = &mut Arc::make_mut(&mut fold.state).calls;
-    let is_answered = |c: &Arc<PendingCall>| c.id == call.id && c.tool == UNKNOWN_TOOL;
-    if !call.id.is_empty() && calls.iter().any(is_answered) {
-        return calls.retain(|c| c.id != call.id);
+    if take_answered(&call.id, calls) {
+        return;
     }
     if !call.id.is_empty() {
         calls.retain(|c| c.id != call.id);
@@ -41,15 +41,68 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out
     if fold.state.waiting() as usize >= WAITING_MAX {
         give_up(at, fold, out);
     }
-    Arc::make_mut(&mut fold.state)
-        .calls
-        .push(Arc::new(PendingCall {
-            id: call.id,
-            tool: out.redactor.redact(&call.tool).into_owned(),
-            input,
-            time: at.time,
-            given_up: false,
-        }));
+    let pending = pending(call, at.time, out);
+    Arc::make_mut(&mut fold.state).calls.push(Arc::new(pending));
+}
+
+fn pending(call: Call, time: Option<Time>, out: &Out<'_>) -> PendingCall {
+    PendingCall {
+        input: match is_told(&call.tool, out.policy) {
+            false => Value::Null,
+            true => shorten_input(&call.tool, call.input, out.redactor),
+        },
+        id: call.id,
+        tool: out.redactor.redact(&call.tool).into_owned(),
+        time,
+        given_up: false,
+        copied: false,
+    }
+}
+
+/// Its result stood before it.
+fn take_answered(id: &str, calls: &mut Vec<Arc<PendingCall>>) -> bool {
+    let is_answered = |c: &Arc<PendingCall>| c.id == id && c.tool == UNKNOWN_TOOL;
+    let answered = !id.is_empty() && calls.iter().any(is_answered);
+    if answered {
+        calls.retain(|c| c.id != id);
+    }
+    answered
+}
+
+/// A record that is told elsewhere gives nothing here, but names the call of a result that is this
+/// log's own. What is known of own calls stays.
+pub(super) fn copied(copied: Copied, time: Option<Time>, fold: &mut StreamFold, out: &mut Out<'_>) {
+    let known = fold.state.calls.iter().any(|c| c.copied);
+    match copied {
+        Copied::Call(call) if !call.id.is_empty() => {
+            let calls = &mut Arc::make_mut(&mut fold.state).calls;
+            if take_answered(&call.id, calls) || calls.iter().any(|c| c.id == call.id) {
+                return;
+            }
+            let copied = |c: &Arc<PendingCall>| c.copied;
+            if calls.iter().filter(|c| copied(c)).count() >= COPIED_MAX
+                && let Some(oldest) = calls.iter().position(copied)
+            {
+                calls.remove(oldest);
+            }
+            let mut call = pending(call, time, out);
+            call.copied = true;
+            calls.push(Arc::new(call));
+        }
+        Copied::Result(id) if known => {
+            let calls = &mut Arc::make_mut(&mut fold.state).calls;
+            calls.retain(|c| c.id != id || !c.copied);
+        }
+        Copied::Prompt if known => come_late(&mut Arc::make_mut(&mut fold.state).calls),
+        Copied::Call(_) | Copied::Result(_) | Copied::Prompt => {}
+    }
+}
+
+/// A prompt came before the results of copied calls.
+fn come_late(calls: &mut [Arc<PendingCall>]) {
+    for call in calls.iter_mut().filter(|c| c.copied && !c.given_up) {
+        Arc::make_mut(call).given_up = true;
+    }
 }
 
 /// The digest stands where the result is; one that comes after its call was given up says so. A
@@ -102,13 +155,16 @@ fn refusal(result: &ToolResult, out: &Out<'_>) -> Option<String> {
 /// Calls that are still open when a prompt comes: `… → no result`, in the order of the calls,
 /// before the prompt. Their time is the call's, so that the prompt's doesn't end their episode.
 pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+    if fold.state.calls.iter().any(|c| c.copied) {
+        come_late(&mut Arc::make_mut(&mut fold.state).calls);
+    }
     if fold.state.waiting() == 0 {
         return;
     }
     let state = Arc::make_mut(&mut fold.state);
     let (given_up, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut state.calls)
         .into_iter()
-        .partition(|c| c.given_up);
+        .partition(|c| c.given_up || c.copied);
     state.calls = given_up;
     for call in waiting {
         match out.policy.tool_calls {
@@ -123,11 +179,12 @@ pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
 }
 
 fn give_up_call(calls: &mut Vec<Arc<PendingCall>>, mut call: Arc<PendingCall>) {
-    Arc::make_mut(&mut call).given_up = true;
+    let given_up = Arc::make_mut(&mut call);
+    (given_up.given_up, given_up.copied) = (true, false);
     calls.push(call);
-    let given_up = calls.iter().filter(|c| c.given_up).count();
-    if given_up > GIVEN_UP_MAX
-        && let Some(oldest) = calls.iter().position(|c| c.given_up)
+    let is_own = |c: &Arc<PendingCall>| c.given_up && !c.copied;
+    if calls.iter().filter(|c| is_own(c)).count() > GIVEN_UP_MAX
+        && let Some(oldest) = calls.iter().position(is_own)
     {
         calls.remove(oldest);
     }

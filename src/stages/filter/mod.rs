@@ -16,7 +16,7 @@ pub mod redact;
 pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
-use crate::model::entry::{Entry, EntryKind, Fact, PromptOrigin, Queue};
+use crate::model::entry::{Copied, Entry, EntryKind, Fact, PromptOrigin, Queue};
 use crate::model::exchange::{Exchange, INTERRUPTED};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
@@ -56,7 +56,11 @@ pub fn filter(
 
 /// One entry; `rest` are the ones after it, among them the others of its record.
 fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out<'_>) {
-    if !state.streams.contains_key(&entry.context.stream) {
+    let links = !matches!(
+        entry.what,
+        EntryKind::Copied(Copied::Result(_) | Copied::Prompt)
+    );
+    if links && !state.streams.contains_key(&entry.context.stream) {
         if entry.context.stream.is_some() && state.streams.len() >= STREAMS_MAX {
             Arc::make_mut(&mut entry.context).stream = Some(CROWD.into());
         }
@@ -68,6 +72,12 @@ fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out
     let stream = &entry.context.stream;
     let passed = |fold: &StreamFold| entry.place.offset < fold.from;
     if state.streams.get(stream).is_some_and(passed) {
+        return;
+    }
+    if let EntryKind::Copied(copied) = entry.what {
+        if let Some(fold) = state.streams.get_mut(stream) {
+            link::copied(copied, entry.time, fold, out);
+        }
         return;
     }
     if stream.is_none() && opens_exchange(&entry.what) {
@@ -107,7 +117,9 @@ fn may_give_items(what: &EntryKind) -> bool {
         | EntryKind::Said(_)
         | EntryKind::Result(_)
         | EntryKind::Failure(_) => true,
-        EntryKind::Call(_) | EntryKind::Noise(_) | EntryKind::Unknown(_) => false,
+        EntryKind::Call(_) | EntryKind::Noise(_) | EntryKind::Unknown(_) | EntryKind::Copied(_) => {
+            false
+        }
         EntryKind::Queue(op) => matches!(op, Queue::Remove | Queue::RemoveText(_)),
         EntryKind::Fact(fact) => note(fact).is_some(),
     }
@@ -176,7 +188,7 @@ fn keep(what: EntryKind, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) 
                 out.line(at, fold, Label::NOTE, &text);
             }
         }
-        EntryKind::Noise(_) | EntryKind::Unknown(_) => {}
+        EntryKind::Noise(_) | EntryKind::Unknown(_) | EntryKind::Copied(_) => {}
     }
 }
 

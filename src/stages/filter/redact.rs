@@ -31,7 +31,8 @@ pub(super) fn words(what: &mut EntryKind, redactor: &Redactor) {
         | EntryKind::Call(_)
         | EntryKind::Fact(_)
         | EntryKind::Noise(_)
-        | EntryKind::Unknown(_) => {}
+        | EntryKind::Unknown(_)
+        | EntryKind::Copied(_) => {}
     }
 }
 

@@ -125,9 +125,7 @@ pub(crate) fn write_all(
     for commit in commits {
         write_one(db, &mut writer, commit, stamp.indexed_at, &mut touched)?;
     }
-    for session in touched {
-        sessions::refresh(db, session).map_err(failed("storing sessions"))?;
-    }
+    sessions::refresh_all(db, &touched).map_err(failed("storing sessions"))?;
     writer.finish().map_err(failed("storing words"))
 }
 

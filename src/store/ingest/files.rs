@@ -2,6 +2,7 @@
 
 use crate::model::checkpoint::{Checkpoint, Fingerprints, LastSeen};
 use crate::model::error::{Error, ErrorKind};
+use crate::model::fork::Course;
 use crate::model::ledger::{Ledger, REJECTS_MAX, Reject};
 use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
@@ -407,6 +408,7 @@ impl Known {
             // Titles and links stay, what is counted is counted anew.
             ledger = Ledger::default();
             (facts.compactions, facts.interruptions) = (0, 0);
+            facts.course = Course::default();
         }
         ledger.merge(&commit.ledger);
         facts.merge(&commit.facts);

@@ -6,6 +6,7 @@ pub(super) mod commit;
 pub(super) mod directives;
 pub(super) mod episode_items;
 pub(super) mod files;
+pub(super) mod forks;
 pub(super) mod prepare;
 pub(super) mod records;
 pub(super) mod sessions;

@@ -1,12 +1,13 @@
 //! Sessions as their files tell them: merged anew whenever one of them says something else.
 
 use crate::model::checkpoint::{COPY, short_id};
+use crate::model::fork::Course;
 use crate::model::ledger::Ledger;
 use crate::model::session::{Session, SessionFacts};
 use crate::store::columns::unpacked_ids;
 use crate::store::compression::{Json, pack_json};
 use crate::store::damaged_rows::sound_or_none;
-use crate::store::ingest::records;
+use crate::store::ingest::{forks, records};
 use crate::store::pending_tasks::{Task, after_removal, set_unsummarised};
 use crate::store::removal::remove_summary;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -56,6 +57,21 @@ pub(crate) fn upsert(db: &Connection, session: &Session, standing: u8) -> rusqli
 /// Derives a session's title, times and facts from its files. A session that nothing belongs to
 /// any more (its log was too short to tell whose it is) goes.
 pub(crate) fn refresh(db: &Connection, session: i64) -> rusqlite::Result<()> {
+    refresh_all(db, &BTreeSet::from([session]))
+}
+
+/// The same for some, and tells those that share a history with them where it came from.
+pub(crate) fn refresh_all(db: &Connection, touched: &BTreeSet<i64>) -> rusqlite::Result<()> {
+    for (session, origin) in forks::origins(db, touched)? {
+        match touched.contains(&session) {
+            true => refresh_one(db, session, origin)?,
+            false => write_facts(db, session, origin)?,
+        }
+    }
+    Ok(())
+}
+
+fn refresh_one(db: &Connection, session: i64, origin: Option<String>) -> rusqlite::Result<()> {
     let is_empty = db
         .prepare_cached(
             "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM file WHERE session = ?1) AND NOT EXISTS
@@ -70,7 +86,14 @@ pub(crate) fn refresh(db: &Connection, session: i64) -> rusqlite::Result<()> {
             .map(drop);
     }
     set_unsummarised(db, session)?;
-    let facts = merged_facts(db, session)?;
+    write_facts(db, session, origin)
+}
+
+/// Derives what is told of a session, and writes what is new. `origin`: what it was forked from,
+/// where no log of its states that.
+fn write_facts(db: &Connection, session: i64, origin: Option<String>) -> rusqlite::Result<()> {
+    let mut facts = merged_facts(db, session)?;
+    facts.forked_from = facts.forked_from.or(origin);
     let summary: Option<String> = db
         .prepare_cached("SELECT summary FROM session WHERE n = ?1")?
         .query_row([session], |row| row.get(0))?;
@@ -127,6 +150,7 @@ fn merged_facts(db: &Connection, session: i64) -> rusqlite::Result<SessionFacts>
             (facts.version, facts.branch) = (None, None);
             (facts.forked_from, facts.parent) = (None, None);
         }
+        facts.course = Course::default();
         merged.merge(&facts);
     }
     Ok(merged)

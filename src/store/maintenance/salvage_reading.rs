@@ -75,7 +75,7 @@ impl<'d> Source<'d> {
             probes_left: PROBES + PROBES_PER_PAGE * (self.bytes / PAGE_BYTES),
         };
         match &table.key {
-            Some(key) => scan.from_both_ends(key, keep),
+            Some(key) => scan.read_from_both_ends(key, keep),
             None => scan.around_holes(keep),
         }
     }
@@ -92,7 +92,7 @@ struct Scan<'s> {
 
 impl Scan<'_> {
     /// Forwards to the first fault, then backwards to the last one.
-    fn from_both_ends(mut self, key: &[String], keep: &mut Keep<'_>) -> Reading {
+    fn read_from_both_ends(mut self, key: &[String], keep: &mut Keep<'_>) -> Reading {
         let (table, columns) = (&self.table.name, self.table.names());
         for order in ["ASC", "DESC"] {
             let by: Vec<String> = key.iter().map(|name| format!("{name} {order}")).collect();

@@ -31,7 +31,7 @@ pub fn queued(number: u32) -> String {
 }
 
 impl Pen {
-    fn time(&self) -> String {
+    pub fn time(&self) -> String {
         let time = chrono::DateTime::from_timestamp_millis(self.at).expect("a time");
         time.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
     }

@@ -8,9 +8,9 @@
 //! again by every `cargo test`. `GROWTH_CASES=10000` tells more new ones, `GROWTH_SEED=7` others.
 
 mod disk;
-mod lines;
+pub(super) mod lines;
 mod log;
-mod model;
+pub(super) mod model;
 mod script;
 
 use super::home::Home;

@@ -6,7 +6,7 @@ use super::disk::Disk;
 use super::lines::{called, markers, record};
 use super::log::{Log, lines};
 use super::script::{Class, Script};
-use crate::store::{Access, Found};
+use crate::store::{Access, Found, SessionRow};
 use crate::tests::home::Home;
 use anyhow::{Result, ensure};
 use serde_json::Value;
@@ -330,18 +330,54 @@ pub fn another_run_does_nothing(home: &Home) -> Result<()> {
 /// **When does not matter**: histories that only grew, and files that only moved, give the store of
 /// one run at the end.
 pub fn the_store_equals_a_cold_runs(home: &Home, disk: &Disk<'_>) -> Result<()> {
-    let cold = Home::new(None)?;
-    for log in disk.logs.iter().filter(|log| log.exists) {
-        cold.put(&log.place(), &log.bytes())?;
-    }
-    cold.run()?;
-    let (grown, cold) = (dump(home)?, dump(&cold)?);
+    let (grown, cold) = (dump(home)?, dump(&cold(disk)?)?);
     ensure!(
         grown == cold,
         "- the runs, + one cold run\n{}",
         differences(&grown, &cold)
     );
     Ok(())
+}
+
+/// **When does not matter**, where records are copied: which log has them depends on which was there
+/// first; what was forked from what doesn't, nor what is told of a call that was answered.
+pub fn copies_tell_what_a_cold_run_says(home: &Home, disk: &Disk<'_>) -> Result<()> {
+    let cold = cold(disk)?;
+    let (came, wanted) = (origins(home)?, origins(&cold)?);
+    ensure!(came == wanted, "forked from {came:#?}, cold: {wanted:#?}");
+    let (came, wanted) = (answered(home)?, answered(&cold)?);
+    ensure!(came == wanted, "calls {came:#?}, cold: {wanted:#?}");
+    Ok(())
+}
+
+/// The session that each session was forked from.
+pub fn origins(home: &Home) -> Result<BTreeMap<String, Option<String>>> {
+    let store = home.store(Access::ReadOnly)?;
+    let sessions = store.sessions(&Default::default())?.into_iter();
+    let told = |row: SessionRow| (row.session.id, row.session.facts.forked_from);
+    Ok(sessions.map(told).collect())
+}
+
+/// Lines of calls that were answered, in no order.
+pub fn answered(home: &Home) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for found in episodes(home)? {
+        let digests = found.episode.text.lines();
+        let digests = digests.filter(|line| line.starts_with("Action: "));
+        let answered = digests.filter(|line| !line.ends_with("→ no result"));
+        lines.extend(answered.map(str::to_owned));
+    }
+    lines.sort_unstable();
+    Ok(lines)
+}
+
+fn cold(disk: &Disk<'_>) -> Result<Home> {
+    let cold = Home::new(None)?;
+    for log in disk.logs.iter().filter(|log| log.exists) {
+        cold.put(&log.place(), &log.bytes())?;
+    }
+    cold.run()?;
+    Ok(cold)
 }
 
 /// Stores hold absolute paths; each home is elsewhere.
@@ -391,8 +427,10 @@ pub fn check(script: &Script) -> Result<()> {
         }
     }
     another_run_does_nothing(&home)?;
-    if class == Class::Grows {
-        the_store_equals_a_cold_runs(&home, &disk)?;
+    match class {
+        Class::Grows => the_store_equals_a_cold_runs(&home, &disk)?,
+        Class::Copies => copies_tell_what_a_cold_run_says(&home, &disk)?,
+        Class::Rewrites => {}
     }
     Ok(())
 }

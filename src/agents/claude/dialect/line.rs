@@ -2,7 +2,7 @@
 
 use super::message;
 use super::structured::Structured;
-use crate::json::cursor::{Cursor, Raw, Visit};
+use crate::json::cursor::{Cursor, Raw, Visit, get};
 use crate::json::text::{decode, inside, is_name, string};
 use crate::model::entry::{Context, Entry, EntryKind, Identity, Message};
 use crate::model::source::Span;
@@ -21,6 +21,7 @@ pub(super) struct Line<'a> {
     pub(super) kind: Option<Raw<'a>>,
     pub(super) subtype: Option<Raw<'a>>,
     pub(super) uuid: Option<Raw<'a>>,
+    pub(super) forked_from: Option<Raw<'a>>,
     pub(super) parent: Option<Raw<'a>>,
     pub(super) timestamp: Option<Raw<'a>>,
     pub(super) session: Option<Raw<'a>>,
@@ -65,6 +66,7 @@ impl<'a> Visit<'a, [u8]> for Line<'a> {
             b"type" => &mut self.kind,
             b"subtype" => &mut self.subtype,
             b"uuid" => &mut self.uuid,
+            b"forkedFrom" => &mut self.forked_from,
             b"parentUuid" => &mut self.parent,
             b"timestamp" => &mut self.timestamp,
             b"sessionId" => &mut self.session,
@@ -110,13 +112,9 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn record(&self, state: &mut ParseState, place: Span) -> Record {
-        let uuid = self
-            .uuid
-            .and_then(inside)
-            .and_then(|u| Uuid::try_parse_ascii(u).ok());
         Record {
             place,
-            id: uuid.map_or(Identity::None, Identity::Own),
+            id: self.id().map_or(Identity::None, Identity::Own),
             time: self
                 .timestamp
                 .and_then(inside)
@@ -126,15 +124,26 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// The record's; of a fork's copy the one that it was copied from, which some forks rename.
+    fn id(&self) -> Option<Uuid> {
+        let parsed = |raw: Raw<'_>| Uuid::try_parse_ascii(inside(raw)?).ok();
+        let own = self.uuid.and_then(parsed)?;
+        let copied = self.forked_from.and_then(|from| get(from, "messageUuid"));
+        Some(copied.and_then(parsed).unwrap_or(own))
+    }
+
     /// The context that the line states; what it doesn't state stays in force.
     fn context(&self, state: &mut ParseState) -> Arc<Context> {
         let now = &state.context;
         let stream = self.stream(state);
+        let origin = self.forked_from.and_then(|from| get(from, "sessionId"));
         let same = unchanged(self.session, &now.session)
             && unchanged(self.cwd, &now.cwd)
             && unchanged(self.branch, &now.branch)
             && unchanged(self.version, &now.version)
-            && now.stream.as_deref() == stream.as_deref();
+            && now.stream.as_deref() == stream.as_deref()
+            && (origin.is_some() || now.origin.is_none())
+            && unchanged(origin, &now.origin);
         if same {
             return now.clone();
         }
@@ -149,6 +158,7 @@ impl<'a> Line<'a> {
             branch: stated(self.branch, &now.branch),
             version: stated(self.version, &now.version),
             stream: stream.map(Cow::into_owned),
+            origin: stated(origin, &None),
             ..Context::default()
         };
         state.enter(next)

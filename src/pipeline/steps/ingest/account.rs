@@ -4,7 +4,8 @@
 //! apart from settled ones, because the tail will be read again. A row takes the lines after it
 //! with which no tail can begin, so that memory grows with what was said, not with progress lines.
 
-use super::ids::Ids;
+use super::course::{self, LineCourse};
+use super::ids::{Ids, RecordOrigin};
 use crate::model::batch::Batch;
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Context, Entry, EntryKind, Fact, Identity, Queue};
@@ -12,7 +13,7 @@ use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject, Unknown};
 use crate::model::session::SessionFacts;
 use crate::model::source::Span;
 use crate::model::time::Time;
-use crate::model::tombstone::FORGOTTEN;
+use crate::model::tombstone::{FORGOTTEN, Tombstones};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub struct Account {
     nothing: Arc<Context>,
     /// Records that are older stay out.
     forgotten_before: Option<Time>,
+    /// Copies may be of sessions that somebody wanted forgotten.
+    copies_are_mute: bool,
     /// The last time that was stated, for records without one.
     time: Option<Time>,
     /// Names that nobody knew, first place of each; at most [`REASONS_MAX`].
@@ -64,6 +67,7 @@ struct Row {
     context: Arc<Context>,
     model: Option<Arc<str>>,
     facts: Vec<Fact>,
+    course: LineCourse,
 }
 
 /// Meetings of one unknown name on lines that settle together.
@@ -87,10 +91,16 @@ pub struct Settled {
 }
 
 impl Account {
-    /// One that keeps out what was said before a time; `time` is the last one before its records.
-    pub fn forgetting(before: Option<Time>, time: Option<Time>) -> Account {
+    /// One that keeps out what was said before a time, and the words of copied calls where sessions
+    /// are forgotten; `time` is the last one before its records.
+    pub fn forgetting(
+        before: Option<Time>,
+        tombstones: &Tombstones,
+        time: Option<Time>,
+    ) -> Account {
         Account {
             forgotten_before: before,
+            copies_are_mute: !tombstones.sessions.is_empty(),
             time,
             ..Account::default()
         }
@@ -99,15 +109,16 @@ impl Account {
     /// Why the fold doesn't get an entry that it could understand.
     fn withheld(&mut self, entry: &Entry, copied: bool) -> Option<(Fate, &'static str)> {
         self.time = entry.time.or(self.time);
-        let is_old = || {
-            self.time
-                .zip(self.forgotten_before)
-                .is_some_and(|(at, end)| at < end)
-        };
         match copied {
             true => Some((Fate::Copied, "copy")),
-            false => is_old().then_some((Fate::Filtered, FORGOTTEN)),
+            false => self.is_old().then_some((Fate::Filtered, FORGOTTEN)),
         }
+    }
+
+    /// What is said now is to be forgotten.
+    fn is_old(&self) -> bool {
+        let limit = self.time.zip(self.forgotten_before);
+        limit.is_some_and(|(at, end)| at < end)
     }
 
     /// Takes copies, what is forgotten and known noise out of a batch and writes each of its lines down. Afterwards
@@ -128,11 +139,16 @@ impl Account {
                     record.id.map(|id| short_id(id) | u64::from(record.copied)),
                 );
             }
+            self.course(&entry, record);
             entry.id = record.id.map_or(Identity::None, Identity::Own);
             let withheld = self.withheld(&entry, record.copied);
             self.entry(&entry, withheld);
-            if withheld.is_none() && is_for_the_fold(&entry) {
-                kept.push(entry);
+            match withheld {
+                None if is_for_the_fold(&entry) => kept.push(entry),
+                Some((Fate::Copied, _)) if !self.is_old() => {
+                    kept.extend(course::copy(entry, self.copies_are_mute));
+                }
+                _ => {}
             }
         }
         for reject in rejects {
@@ -187,6 +203,14 @@ impl Account {
         self.refuse(reject);
     }
 
+    /// What a line says of how its log goes on, whoever owns its record.
+    fn course(&mut self, entry: &Entry, record: RecordOrigin) {
+        let id = record.id.map(short_id);
+        if let Some(row) = self.rows.back_mut() {
+            row.course.learn(entry, id.filter(|_| !record.again));
+        }
+    }
+
     fn refuse(&mut self, reject: &Reject) {
         let (reason, nothing) = (reject.reason.clone(), self.nothing.clone());
         self.line(reject.place, Fate::Rejected, reason, &nothing);
@@ -227,6 +251,7 @@ impl Account {
             context: context.clone(),
             model: None,
             facts: Vec::new(),
+            course: LineCourse::default(),
         });
     }
 
@@ -332,6 +357,7 @@ impl Row {
             && next.time.is_none()
             && next.facts.is_empty()
             && next.joined.is_empty()
+            && !next.course.turns()
             && (self.joined.len() < KINDS_MAX || self.joined.iter().any(|kind| next.is(kind)))
     }
 
@@ -339,9 +365,10 @@ impl Row {
         self.fate == *fate && self.reason == *reason
     }
 
-    fn join(&mut self, next: Row) {
+    fn join(&mut self, mut next: Row) {
         self.ids += next.ids;
         self.glued += next.glued;
+        self.course.join(std::mem::take(&mut next.course));
         match self.joined.iter_mut().find(|kind| next.is(kind)) {
             Some((.., lines)) => *lines += 1,
             None => self.joined.push((next.fate, next.reason, 1)),
@@ -356,6 +383,7 @@ impl Settled {
             self.ledger.add(*fate, reason.clone(), *lines);
         }
         self.ledger.glued += row.glued;
+        row.course.tell(&mut self.facts);
         if row.fate == Fate::Copied || row.reason == FORGOTTEN {
             return;
         }
@@ -427,6 +455,7 @@ pub(in crate::pipeline) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
         EntryKind::Fact(Fact::Context) => (Fate::Filtered, "context"),
         EntryKind::Noise(reason) => return (Fate::Filtered, reason.clone()),
         EntryKind::Unknown(kind) => return (Fate::Unknown, Cow::Owned(short(kind))),
+        EntryKind::Copied(_) => (Fate::Copied, "copy"),
     };
     (fate, reason.into())
 }
@@ -445,7 +474,7 @@ fn may_begin_a_tail(entry: &Entry) -> bool {
 fn is_for_the_fold(entry: &Entry) -> bool {
     match &entry.what {
         EntryKind::Noise(_) => entry.message.is_some(),
-        EntryKind::Unknown(_) => false,
+        EntryKind::Unknown(_) | EntryKind::Copied(_) => false,
         _ => true,
     }
 }

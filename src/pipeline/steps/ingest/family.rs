@@ -2,6 +2,8 @@
 //! reads in an order that says who owns a record (architecture § 6, "Records once").
 
 use super::file::FileWork;
+use crate::model::fork::{KIN_MAX, Kin};
+use crate::model::time::Time;
 use rustc_hash::FxHashMap;
 
 /// Files to read, in order, and short ids of records that files of the family hold which are not
@@ -55,9 +57,7 @@ pub fn families(
     }
     let mut all: Vec<_> = families.into_values().collect();
     for (family, _) in &mut all {
-        family
-            .works
-            .sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
+        in_reading_order(&mut family.works);
     }
     // the map above has no order, and the output must not depend on it
     all.sort_by(|a, b| {
@@ -71,19 +71,41 @@ pub fn families(
 }
 
 /// Forgotten sessions first, so that no fork owns what they say; then files that the store knows
-/// (what they hold is theirs), main logs before sub-agents' (they
-/// share no records), stated forks after their origins, then by the time of the first own record
-/// (a log without one is a prefix of another and goes first), then by name.
-fn reading_order(work: &FileWork) -> (bool, bool, bool, bool, Option<i64>, &str) {
-    let (new, fork) = (work.before.is_none(), work.forked_from.is_some());
-    let first = work.first_own.map(|t| t.0);
+/// (what they hold is theirs), main logs before sub-agents' (they share no records), origins before
+/// their forks, then by the time of the first record, then by name.
+fn in_reading_order(works: &mut Vec<FileWork>) {
+    let mut kin: Vec<Option<Kin>> = works.iter().map(new_kin).collect();
+    if kin.iter().flatten().count() > KIN_MAX {
+        kin.fill(None);
+    }
+    let origins = |kin: &Option<Kin>, all: &[Option<Kin>]| match kin {
+        None => 0,
+        Some(kin) => all.iter().flatten().filter(|k| k.is_before(kin)).count(),
+    };
+    let mut ordered: Vec<(usize, FileWork)> = std::mem::take(works)
+        .into_iter()
+        .zip(&kin)
+        .map(|(work, own)| (origins(own, &kin), work))
+        .collect();
+    ordered.sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
+    works.extend(ordered.into_iter().map(|(_, work)| work));
+}
+
+/// Of main logs that the store doesn't know.
+fn new_kin(work: &FileWork) -> Option<Kin> {
+    (work.before.is_none() && work.stream.is_none()).then(|| work.kin())
+}
+
+fn reading_order(
+    (origins, work): &(usize, FileWork),
+) -> (bool, bool, bool, usize, Option<Time>, &str) {
     let stays = !work.tombstones.holds(&work.session);
     (
         stays,
-        new,
+        work.before.is_none(),
         work.stream.is_some(),
-        fork,
-        first,
+        *origins,
+        work.course.begun,
         &work.slice.file.key,
     )
 }

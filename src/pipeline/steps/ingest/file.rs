@@ -14,6 +14,7 @@ use crate::model::condensing::Condensing;
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
+use crate::model::fork::{Course, Kin};
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::memory::PromptDirective;
 use crate::model::namespace::{namespace, project_root};
@@ -58,17 +59,24 @@ pub struct FileWork {
     pub cwd: Option<String>,
     /// The project's root, where the disk knows better than the spelling of `cwd`.
     pub root: Option<String>,
-    /// The time of the first record that no other file of its family has; its first record's
-    /// time where it has no such relatives.
-    pub first_own: Option<Time>,
-    /// The session that it was forked from, as far as its records tell.
+    /// The session that its head says it was forked from.
     pub forked_from: Option<String>,
+    /// How it goes on, as far as that is needed to know whose records it holds.
+    pub course: Course,
     /// How it is treated; `None`: as every file of the run.
     pub rules: Option<Arc<Rules>>,
     /// What stays out of the store.
     pub tombstones: Arc<Tombstones>,
     /// What the store has of it.
     pub before: Option<Before>,
+}
+
+impl FileWork {
+    /// Its session among those that it may share records with.
+    pub fn kin(&self) -> Kin {
+        let (session, stated) = (self.session.clone(), self.forked_from.clone());
+        Kin::new(session, stated, self.course.clone())
+    }
 }
 
 /// What the store has of a file.
@@ -148,7 +156,6 @@ struct Fold {
     stream: Option<String>,
     ties: Vec<String>,
     session: Session,
-    forked_from: Option<String>,
     generation: u32,
     /// The next commit is the first of a rebuild.
     rebuild: bool,
@@ -198,13 +205,13 @@ impl Fold {
             chunk: ChunkState::resume(&resume_state),
             account: Account::forgetting(
                 forgotten_before(&work.tombstones, &session),
+                &work.tombstones,
                 last_time(&resume_state),
             ),
             committed_to: slice.from,
             stream: work.stream,
             ties: work.ties,
             session,
-            forked_from: work.forked_from,
             generation,
             rebuild: again,
             keeps_out: false,
@@ -259,9 +266,7 @@ impl Fold {
         if !last && tail.from == self.committed_to {
             return Ok(None);
         }
-        let mut settled = self.account.settle(tail.from);
-        let forked_from = settled.facts.forked_from.take();
-        settled.facts.forked_from = forked_from.or_else(|| self.forked_from.take());
+        let settled = self.account.settle(tail.from);
         let mut open = Settled::default();
         if last {
             open = self.account.finish();

@@ -2,16 +2,18 @@
 //!
 //! Reads heads of new files only; writes nothing.
 
+use super::account::Account;
 use super::family::{Family, families};
 use super::file::{Before, FileWork};
+use super::ids::Ids;
 use super::report::IngestReport;
 use super::workers::each;
 use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
-use crate::model::checkpoint::{Checkpoint, short_id};
-use crate::model::entry::Identity;
+use crate::model::checkpoint::Checkpoint;
+use crate::model::fork::{Course, KIN_MAX, Kin};
 use crate::model::namespace::project_root;
 use crate::model::source::{Slice, SourceChange, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
@@ -103,7 +105,7 @@ pub fn gather(
             }
         }
     }
-    order_forks(&mut works, report);
+    tell_forks(&mut works, report);
     gathered.files = works.len() as u64;
     gathered.bytes = works
         .iter()
@@ -302,8 +304,8 @@ fn admit(
         stream: head.stream,
         root,
         cwd: head.cwd,
-        first_own: None,
         forked_from: None,
+        course: Course::default(),
         rules,
         tombstones: gathered.tombstones.clone(),
         before: Some(Before {
@@ -405,8 +407,11 @@ fn new_work(
         stream: peek.stream,
         cwd: peek.cwd,
         root,
-        first_own: peek.first,
         forked_from: peek.forked_from,
+        course: Course {
+            begun: peek.first,
+            turns: Vec::new(),
+        },
         rules,
         tombstones: tombstones.clone(),
         before: None,
@@ -442,63 +447,41 @@ fn admitted(
     Ok(rules)
 }
 
-/// New logs that begin with the same record are forks of one another: their first own records say
-/// who comes first. They are read twice; there are few.
-fn order_forks(works: &mut [FileWork], report: &mut IngestReport) {
+/// New logs that begin with the same record are forks of one another. Where their heads don't say
+/// whose history it is, how they go on does: they are read twice; there are few.
+fn tell_forks(works: &mut [FileWork], report: &mut IngestReport) {
     let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
-    for (n, work) in works.iter().enumerate().filter(|(_, w)| w.before.is_none()) {
-        if let Some(tie) = work.ties.iter().find(|t| t.starts_with("uuid:")) {
+    for (n, work) in works.iter().enumerate() {
+        let tie = work.ties.iter().find(|t| t.starts_with("uuid:"));
+        if let Some(tie) = tie.filter(|_| work.before.is_none() && work.stream.is_none()) {
             alike.entry(tie.clone()).or_default().push(n);
         }
     }
-    for members in alike.values().filter(|m| m.len() > 1) {
-        let records: Vec<Vec<(u64, Option<Time>)>> = members
-            .iter()
-            .map(|n| record_times(&works[*n].slice.file))
-            .collect();
-        let mut holders: FxHashMap<u64, u32> = FxHashMap::default();
-        for (id, _) in records.iter().flatten() {
-            *holders.entry(*id).or_default() += 1;
-        }
-        for (n, records) in members.iter().zip(&records) {
-            let own = records.iter().find(|(id, _)| holders[id] == 1);
-            works[*n].first_own = own.and_then(|(_, time)| *time);
-            report.bytes_read += works[*n].slice.file.stat.size;
-        }
-        name_origin(works, members);
-    }
-}
-
-/// The first in reading order is what the others were forked from.
-fn name_origin(works: &mut [FileWork], members: &[usize]) {
-    let order = |n: &usize| (works[*n].first_own, works[*n].slice.file.key.clone());
-    let Some(first) = members.iter().min_by_key(|n| order(n)).copied() else {
-        return;
-    };
-    let origin = works[first].session.clone();
-    for n in members.iter().filter(|n| **n != first) {
-        if works[*n].session != origin && works[*n].forked_from.is_none() {
-            works[*n].forked_from = Some(origin.clone());
+    let few = |members: &&Vec<usize>| (2..=KIN_MAX).contains(&members.len());
+    for members in alike.values().filter(few) {
+        let kin: Vec<Kin> = members.iter().map(|n| works[*n].kin()).collect();
+        for (n, one) in members.iter().zip(&kin) {
+            let unmarked = |other: &&Kin| one.is_unmarked(other);
+            if kin.iter().filter(unmarked).count() > 1 {
+                report.bytes_read += works[*n].slice.file.stat.size;
+                works[*n].course = course(&works[*n].slice.file);
+            }
         }
     }
 }
 
-/// Ids and times of a log's records, each once; what can't be read has none.
-fn record_times(file: &SourceFile) -> Vec<(u64, Option<Time>)> {
-    let (mut all, mut seen) = (Vec::new(), FxHashSet::default());
+/// How a log goes on; what can't be read says nothing.
+fn course(file: &SourceFile) -> Course {
+    let (mut account, mut ids) = (Account::default(), Ids::default());
+    let mut course = Course::default();
     let Ok(mut log) = ParsedLog::open(file) else {
-        return all;
+        return course;
     };
     // damage further on takes nothing from what was read before it
     let _ = log.for_each_batch(|_, batch| {
-        for entry in batch.items {
-            if let Identity::Own(id) = entry.id
-                && seen.insert(short_id(id))
-            {
-                all.push((short_id(id), entry.time));
-            }
-        }
+        account.admit(batch, &mut ids);
+        course.merge(&account.settle(u64::MAX).facts.course);
         Ok(ControlFlow::<()>::Continue(()))
     });
-    all
+    course
 }

@@ -33,6 +33,8 @@ pub struct RecordOrigin {
     pub id: Option<Uuid>,
     /// It was read before, in this file or another.
     pub copied: bool,
+    /// It was read before in this file.
+    pub(super) again: bool,
     /// This is its first entry.
     pub(super) first: bool,
 }
@@ -89,31 +91,33 @@ impl Ids {
                 ..record
             };
         }
-        let (id, copied) = self.admit(entry.id);
+        let (id, copied, again) = self.admit(entry.id);
         let record = RecordOrigin {
             id,
             copied,
+            again,
             first: true,
         };
         self.last = Some((entry.place, entry.id, record));
         record
     }
 
-    /// The record's id, and whether it is a copy.
-    fn admit(&mut self, id: Identity) -> (Option<Uuid>, bool) {
+    /// The record's id, whether it is a copy, and whether this file has it already.
+    fn admit(&mut self, id: Identity) -> (Option<Uuid>, bool, bool) {
         let id = match id {
-            Identity::None => return (None, false),
+            Identity::None => return (None, false, false),
             Identity::Own(id) => id,
             Identity::Nth(base) => self.nth(base),
         };
         let short = short_id(id);
         let elsewhere = [&self.others, &self.earlier, &self.ahead];
-        let copied = self.is_here(short) || elsewhere.iter().any(|ids| ids.contains(&short));
+        let again = self.is_here(short);
+        let copied = again || elsewhere.iter().any(|ids| ids.contains(&short));
         match copied {
             true => self.copies.insert(short),
             false => self.own.insert(short),
         };
-        (Some(id), copied)
+        (Some(id), copied, again)
     }
 
     /// The file that is being read has it already.

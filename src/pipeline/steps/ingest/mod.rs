@@ -5,6 +5,7 @@
 //! out, in a fixed order.
 
 pub mod account;
+mod course;
 mod directives;
 pub mod family;
 pub mod file;

@@ -1,0 +1,249 @@
+//! How texts look that may be secrets: random, made of words, a placeholder, a piece of code. Knows no rule.
+
+use crate::rules::table;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+use std::sync::OnceLock;
+
+/// Bytes of a text.
+pub(super) type Range = (usize, usize);
+
+/// Shannon's, bits per byte.
+pub(super) fn entropy(text: &[u8]) -> f32 {
+    let mut counts = [0u32; 256];
+    text.iter().for_each(|b| counts[usize::from(*b)] += 1);
+    let all = text.len() as f32;
+    let bits = |n: &u32| {
+        let share = *n as f32 / all;
+        -share * share.log2()
+    };
+    counts.iter().filter(|n| **n > 0).map(bits).sum()
+}
+
+pub(super) fn is_random(value: &[u8]) -> bool {
+    const BYTES_MIN: usize = 16;
+    let digits = value.iter().any(u8::is_ascii_digit);
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    value.len() >= BYTES_MIN && digits && letters && !is_wordy(value) && !is_placeholder(value)
+}
+
+/// Pieces that people would say: words of letters with a vowel, and short numbers between them.
+pub(super) fn is_wordy(value: &[u8]) -> bool {
+    let mut pieces = pieces(value).peekable();
+    pieces.peek().is_some() && pieces.all(is_word)
+}
+
+pub(super) fn is_word(piece: &[u8]) -> bool {
+    const DIGITS_MAX: usize = 4;
+    let vowel = |b: &u8| b"aeiouyAEIOUY".contains(b);
+    match piece.iter().all(u8::is_ascii_digit) {
+        true => piece.len() <= DIGITS_MAX,
+        false => piece.len() > 2 && piece.iter().any(vowel) || is_short_word(piece),
+    }
+}
+
+pub(super) fn is_short_word(piece: &[u8]) -> bool {
+    const SHORT: [&str; 34] = [
+        "a", "i", "x", "v", "id", "my", "of", "to", "in", "on", "is", "db", "ui", "us", "eu", "it",
+        "by", "ts", "js", "rs", "py", "go", "io", "ai", "css", "html", "http", "https", "tls",
+        "ssh", "ssl", "src", "npm", "mcp",
+    ];
+    let lower = piece.to_ascii_lowercase();
+    SHORT.iter().any(|word| word.as_bytes() == lower)
+}
+
+/// Split where no letter or digit stands, between letters and digits, and before a capital.
+pub(super) fn pieces(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let split = |a: &u8, b: &u8| {
+        let kind = |b: &u8| (b.is_ascii_digit(), b.is_ascii_alphabetic());
+        kind(a) == kind(b) && !(a.is_ascii_lowercase() && b.is_ascii_uppercase())
+    };
+    let said = |piece: &&[u8]| piece[0].is_ascii_alphanumeric();
+    value.chunk_by(split).filter(said)
+}
+
+/// A row of what is none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoSecrets {
+    #[serde(rename = "what")]
+    _what: String,
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    inside: Vec<String>,
+    #[cfg(test)]
+    #[serde(default)]
+    pub samples: std::collections::BTreeMap<String, Vec<String>>,
+}
+
+pub(super) const NO_SECRETS: &str = table::embedded!("secret_words");
+
+/// What is no secret: whole values, and what they hold.
+pub(super) fn no_secrets() -> &'static (FxHashSet<String>, Vec<String>) {
+    static WORDS: OnceLock<(FxHashSet<String>, Vec<String>)> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let rows: Vec<NoSecrets> = table::rows(NO_SECRETS);
+        let (mut words, mut inside) = (FxHashSet::default(), Vec::new());
+        for row in rows {
+            words.extend(row.words);
+            inside.extend(row.inside);
+        }
+        (words, inside)
+    })
+}
+
+/// A word that stands there in examples, forms and types, or several.
+pub(super) fn is_no_secret(value: &[u8]) -> bool {
+    let lower = String::from_utf8_lossy(value).to_lowercase();
+    let words = &no_secrets().0;
+    let holds = |part: &str| part.len() > 4 && words.contains(part);
+    words.contains(&lower) || is_wordy(value) && lower.split('-').any(holds)
+}
+
+/// Stands for a secret, or refers to one.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let holds = |word: &String| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    let refers = matches!(
+        value.first(),
+        Some(b'$' | b'{' | b'[' | b'(' | b'*' | b'@' | b'&')
+    );
+    // a tag of YAML: `!vault |`
+    let tag = value.len() > 1 && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_lowercase);
+    let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
+    let same = value.windows(2).all(|two| two[0] == two[1]);
+    refers || tag || variable || same || no_secrets().1.iter().any(holds)
+}
+
+/// Without the punctuation of the text around it.
+pub(super) fn bare(value: &[u8]) -> &[u8] {
+    let quotes = ["”", "“", "»", "’"];
+    let unquoted = quotes.iter().find_map(|q| value.strip_suffix(q.as_bytes()));
+    let value = unquoted.unwrap_or(value);
+    let ends = value
+        .iter()
+        .rev()
+        .take_while(|b| b"]}),.;:!?".contains(b))
+        .count();
+    &value[..value.len() - ends]
+}
+
+pub(super) fn is_typed(value: &[u8]) -> bool {
+    !(is_no_secret(bare(value)) || is_path(value) || is_placeholder(value))
+}
+
+/// Names whose values are no secrets, whatever else they say.
+pub(super) const PUBLIC: [&str; 23] = [
+    "sha",
+    "hash",
+    "digest",
+    "checksum",
+    "integrity",
+    "fingerprint",
+    "md5",
+    "etag",
+    "commit",
+    "public",
+    "pubkey",
+    "pub_key",
+    "cache",
+    "path",
+    "file",
+    "image",
+    "thumb",
+    "version",
+    "authority",
+    "applicationserver",
+    "sitekey",
+    "site_key",
+    "site-key",
+];
+
+pub(super) fn is_public(name: &[u8]) -> bool {
+    let lower = name.to_ascii_lowercase();
+    PUBLIC
+        .iter()
+        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+}
+
+/// How a name goes on that speaks about a secret instead of naming one.
+pub(super) const ABOUT: [&str; 36] = [
+    "name", "id", "ids", "type", "url", "uri", "path", "file", "field", "count", "length", "len",
+    "limit", "size", "ttl", "expir", "policy", "label", "endpoint", "header", "prefix", "regex",
+    "pattern", "provider", "ref", "index", "hint", "reset", "error", "message", "izer", "usage",
+    "manager", "smanager", "list", "at",
+];
+
+/// After the last of these in a name comes what it says about the secret.
+pub(super) const NAMES: [&str; 10] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "pwd",
+    "_pass",
+    "_pat",
+];
+
+pub(super) fn is_about(name: &[u8]) -> bool {
+    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let after = NAMES
+        .iter()
+        .filter_map(|word| Some(lower.rfind(word)? + word.len()))
+        .max();
+    let tail = after
+        .map_or("", |at| &lower[at..])
+        .trim_start_matches(['_', '-', '.']);
+    ABOUT.iter().any(|word| tail.starts_with(word))
+}
+
+pub(super) fn is_path(value: &[u8]) -> bool {
+    matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..])
+        || memchr::memmem::find(value, b"://").is_some()
+}
+
+/// Calls, indexing, generics, member access.
+pub(super) fn is_code(value: &[u8]) -> bool {
+    let marks: [&[u8]; 9] = [b"(", b"[", b"{", b"::", b"=>", b"->", b"?.", b"==", b"&&"];
+    let marked = marks
+        .iter()
+        .any(|mark| memchr::memmem::find(value, mark).is_some());
+    marked
+        || value.contains(&b'.')
+            && value
+                .split(|b| *b == b'.')
+                .all(|part| is_name(part) && part.len() < 24)
+}
+
+/// The same of what may be a password: `Lake.Garda4` is none.
+pub(super) fn is_code_of(value: &[u8]) -> bool {
+    let dotted = value.contains(&b'.') && value.iter().any(u8::is_ascii_digit);
+    let capital = value.iter().any(u8::is_ascii_uppercase);
+    is_code(value) && !(dotted && capital && !value.contains(&b'('))
+}
+
+/// Could be a variable.
+pub(super) fn is_name(value: &[u8]) -> bool {
+    let starts = value
+        .first()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b"_$".contains(b));
+    starts
+        && value
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || b"_$".contains(b))
+}
+
+/// Of base64.
+pub(super) fn without_padding(value: &[u8]) -> &[u8] {
+    let padding = value.iter().rev().take_while(|b| **b == b'=').count();
+    &value[..value.len() - padding]
+}
+
+/// `DB_PASSWORD`.
+pub(super) fn is_variable_of_a_shell(name: &[u8]) -> bool {
+    name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase)
+}

@@ -1,0 +1,121 @@
+//! Passwords that people choose: assigned to a name, or told in a sentence. Knows how they look; refuses
+//! to know which pattern found them.
+
+use super::looks::*;
+
+/// Has what words don't have: enough letters with a digit, or a sign.
+pub(super) fn is_odd(value: &[u8]) -> bool {
+    let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
+    digit || value.iter().any(|b| b"!@#$%^&*+?=~".contains(b))
+}
+
+/// It says what it is for, as names of variables do: `newPassword`, `hashed_pw`, `secretRef`.
+pub(super) fn says_so(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let words = [
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "kennwort",
+        "contrase",
+        "credential",
+    ];
+    words
+        .iter()
+        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+}
+
+/// Chosen by a person, or made: quoted any word, bare in the settings of a program.
+pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
+    if is_about(name) || is_public(name) {
+        return None;
+    }
+    let before = start.checked_sub(1).map_or(b' ', |i| text[i]);
+    let quoted = b"\"'".contains(&before);
+    let value = match quoted {
+        true => &text[start..end],
+        false => bare(&text[start..end]),
+    };
+    let range = (start, start + value.len());
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    let is_variable = is_variable_of_a_shell(name);
+    // several words are a phrase only where the name says so
+    let is_phrase = quoted && name.to_ascii_lowercase().ends_with(b"passphrase");
+    let spaced = value.contains(&b' ') && !is_phrase;
+    let is_code = !quoted && !is_variable && is_code_of(without_padding(value));
+    if is_code || value.len() < 5 || !letters || !is_typed(value) || spaced {
+        return None;
+    }
+    // the result of a test; and the folder that somebody is in
+    let is_result = name.eq_ignore_ascii_case(b"pass");
+    let is_folder = name.eq_ignore_ascii_case(b"pwd");
+    let odd = is_odd(value);
+    if !odd && (says_so(value) || is_result || is_folder) || is_result && name == b"PASS" {
+        return None;
+    }
+    let after = text.get(range.1).copied().unwrap_or(b'\n');
+    let ends = after.is_ascii_whitespace() || b"\\\"#<`/".contains(&after);
+    let fits = match quoted {
+        true => value.is_ascii(),
+        // of an address
+        false if name.is_empty() => true,
+        false if is_variable => before == b'=' || ends,
+        false => ends && odd && !(is_name(value) && says_so(value)),
+    };
+    fits.then_some(range)
+}
+
+/// After these comes what it is.
+const STATES: [&str; 10] = [
+    " is", " was", " now", "'s", " ist", " war", " lautet", " est", ":", "=",
+];
+
+/// Told in a sentence: quoted, or with what words don't have.
+pub(super) fn told(text: &[u8], (start, end): Range) -> Option<Range> {
+    let value = bare(&text[start..end]);
+    let range = (start, start + value.len());
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
+    if value.len() < 6 || !letters || refers {
+        return None;
+    }
+    let quotes = text[..start]
+        .iter()
+        .rev()
+        .take_while(|b| b"`'\" ".contains(b));
+    let before = &text[..start - quotes.count()];
+    let quoted = start > 0 && b"`'\"".contains(&text[start - 1]);
+    let near = before[before.len().saturating_sub(8)..].to_ascii_lowercase();
+    let states = STATES.iter().any(|word| near.ends_with(word.as_bytes()));
+    let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
+    let sign = value[1..value.len() - 1].iter().any(|b| SIGNS.contains(b));
+    let fits = match states {
+        true => digit || sign || quoted && value.is_ascii(),
+        false => is_strong(value),
+    };
+    fits.then_some(range)
+}
+
+/// What neither words nor names of code have.
+const SIGNS: &[u8] = b"!@#$%^&*+?";
+
+pub(super) fn strong(text: &[u8], (start, end): Range) -> Option<Range> {
+    let value = bare(&text[start..end]);
+    let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
+    (!refers && is_strong(value)).then_some((start, start + value.len()))
+}
+
+/// A sign inside, with a capital or a digit; or a digit and what makes it more than one word.
+fn is_strong(value: &[u8]) -> bool {
+    if value.len() < 7 || !value.iter().any(u8::is_ascii_lowercase) {
+        return false;
+    }
+    let inside = &value[1..value.len() - 1];
+    let digit = value.iter().any(u8::is_ascii_digit);
+    let capital = value.iter().any(u8::is_ascii_uppercase);
+    let sign = value[1..].iter().any(|b| SIGNS.contains(b));
+    let seam = inside.iter().any(|b| b"_-.".contains(b)) && capital
+        || inside.iter().any(u8::is_ascii_uppercase);
+    sign && (capital || digit) || digit && seam
+}
