@@ -571,33 +571,12 @@ mod tests {
 
     #[test]
     fn lines_of_one_fate_behind_an_open_tail_are_one_row() {
-        let entry = |n: u64, what: EntryKind| Entry {
-            place: Span {
-                offset: n,
-                bytes: 1,
-                line: n,
-            },
-            nth: 0,
-            id: Identity::None,
-            time: None,
-            context: Arc::default(),
-            message: None,
-            what,
-        };
-        let unknown = EntryKind::Unknown("untyped".into());
-        let kinds = std::iter::once(EntryKind::Said("words".into()))
-            .chain(std::iter::repeat_n(unknown, 5_000));
-        let batch = Batch {
-            items: kinds.zip(0..).map(|(what, n)| entry(n, what)).collect(),
-            ..Batch::default()
-        };
-        let mut account = Account::default();
-        account.admit(batch, &mut Ids::default());
+        let mut account = account(&(prompt(0) + &"{}\n".repeat(5_000)));
         // the last line may be unterminated: it stands alone
         assert_eq!((account.rows.len(), account.drift.len()), (2, 2));
         let ledger = account.finish().ledger;
         assert_eq!(
-            (ledger.of(Fate::Unknown), ledger.drift["untyped"]),
+            (ledger.of(Fate::Unknown), ledger.drift["no type"]),
             (5_000, 5_000)
         );
     }
