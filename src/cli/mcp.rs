@@ -9,6 +9,7 @@ use crate::agents::CodingAgent;
 use crate::config::agent_settings::ServerCommand;
 use crate::mcp::{ServerContext, serve_http, serve_stdio, token};
 use crate::model::error::Error;
+use crate::model::inert::inert;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
@@ -82,7 +83,7 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
         zone,
         warn: Box::new(|what| {
             // the agent may have closed it
-            let _ = writeln!(io::stderr(), "warning: {what}");
+            let _ = writeln!(io::stderr(), "warning: {}", inert(&what));
         }),
         env: ctx.env.clone(),
         host: ctx.host.clone(),

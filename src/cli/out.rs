@@ -2,6 +2,7 @@
 //! it.
 
 use super::world::Output;
+use crate::model::inert::{escaped, is_live};
 use crate::pipeline::progress::Notices;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -92,13 +93,18 @@ impl<'w> Out<'w> {
         }
     }
 
-    /// Data that has its own newlines. What would drive a terminal reaches none.
+    /// Data that has its own newlines. What would drive a terminal is left out, also in a pipe: what is
+    /// behind it may be one.
     pub fn text(&mut self, text: impl AsRef<str>) -> Result<()> {
-        let text = match self.stdout.terminal {
-            true => harmless(text.as_ref()),
-            false => Cow::Borrowed(text.as_ref()),
-        };
+        let text = shown(text.as_ref(), self.colours_data());
         self.stdout.to.write_all(text.as_bytes())?;
+        Ok(())
+    }
+
+    /// A line for people.
+    fn tell(&mut self, text: &str) -> Result<()> {
+        let colour = self.colour && self.stderr.terminal;
+        writeln!(self.stderr.to, "{}", shown(text, colour))?;
         Ok(())
     }
 
@@ -109,14 +115,14 @@ impl<'w> Out<'w> {
         if let (Value::Object(all), Value::Object(body)) = (&mut document, body) {
             all.extend(body);
         }
-        self.line(serde_json::to_string_pretty(&document)?)
+        self.line(escaped(serde_json::to_string_pretty(&document)?))
     }
 
     /// A remark for people; silent under `--quiet`.
     pub fn note(&mut self, text: impl AsRef<str>) -> Result<()> {
         if !self.quiet {
             self.stdout.to.flush()?;
-            writeln!(self.stderr.to, "{}", text.as_ref())?;
+            self.tell(text.as_ref())?;
         }
         Ok(())
     }
@@ -125,18 +131,17 @@ impl<'w> Out<'w> {
     pub fn warn(&mut self, text: impl AsRef<str>) -> Result<()> {
         self.stdout.to.flush()?;
         let word = paint(self.colour && self.stderr.terminal, Style::Alarm, "warning");
-        writeln!(self.stderr.to, "{word}: {}", text.as_ref())?;
-        Ok(())
+        self.tell(&format!("{word}: {}", text.as_ref()))
     }
 
     /// The message of a command that failed, and the next thing to type.
     pub fn error(&mut self, message: &str, hint: Option<&str>) -> Result<()> {
         let colour = self.colour && self.stderr.terminal;
         let name = paint(colour, Style::Alarm, "sessionmill");
-        writeln!(self.stderr.to, "{name}: {message}")?;
+        self.tell(&format!("{name}: {message}"))?;
         if let Some(hint) = hint {
             let word = paint(colour, Style::Bold, "hint");
-            writeln!(self.stderr.to, "{word}: {hint}")?;
+            self.tell(&format!("{word}: {hint}"))?;
         }
         Ok(())
     }
@@ -159,14 +164,14 @@ impl<'w> Out<'w> {
         self.stderr.to.write_all(shown.as_bytes())?;
         if let Some(hint) = hint {
             let word = paint(colour, Style::Bold, "hint");
-            writeln!(self.stderr.to, "\n{word}: {hint}")?;
+            self.tell(&format!("\n{word}: {hint}"))?;
         }
         Ok(())
     }
 
     /// A question to a person; stays on its line.
     pub fn ask(&mut self, question: &str) -> Result<()> {
-        write!(self.stderr.to, "{question} ")?;
+        write!(self.stderr.to, "{} ", shown(question, false))?;
         self.stderr.to.flush()?;
         Ok(())
     }
@@ -194,26 +199,29 @@ impl<'w> Out<'w> {
     }
 }
 
-/// Text without what drives a terminal: control characters but for newlines, tabs and colours, and marks
-/// that turn the direction of writing.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let drives = |c: char| {
-        c.is_control() && !matches!(c, '\n' | '\t')
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(drives) {
+/// Text as a stream gets it: nothing in it drives a terminal but our own colours, where those are wanted,
+/// and none of them goes on behind its line.
+fn shown(text: &str, colour: bool) -> Cow<'_, str> {
+    if !text.contains(|c| is_live(c) || code(c).is_some()) {
         return Cow::Borrowed(text);
     }
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(drives) {
-        kept.push_str(&rest[..at]);
-        let colour = colour_bytes(&rest[at..]);
-        kept.push_str(&rest[at..at + colour]);
-        let next = rest[at..].chars().next().map_or(0, char::len_utf8);
-        rest = &rest[at + colour.max(next)..];
+    let (mut kept, mut is_open) = (String::with_capacity(text.len()), false);
+    for c in text.chars() {
+        let wanted = code(c).filter(|_| colour);
+        match wanted {
+            Some(code) => {
+                kept.push_str(code);
+                is_open = c != PLAIN;
+            }
+            None if is_live(c) || code(c).is_some() => {}
+            None => {
+                if c == '\n' && std::mem::take(&mut is_open) {
+                    kept.push_str(RESET);
+                }
+                kept.push(c);
+            }
+        }
     }
-    kept.push_str(rest);
     Cow::Owned(kept)
 }
 
@@ -221,20 +229,13 @@ fn harmless(text: &str) -> Cow<'_, str> {
 /// behind the cut stay.
 fn fitted(line: &str, columns: usize) -> Cow<'_, str> {
     let pieces = || {
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let rest = line.get(at..).filter(|rest| !rest.is_empty())?;
-            let colour = colour_bytes(rest);
-            let c = rest.chars().next()?;
-            let bytes = if colour > 0 { colour } else { c.len_utf8() };
-            let width = if colour > 0 {
-                0
-            } else {
-                c.width().unwrap_or(0)
+        line.char_indices().map(|(at, c)| {
+            let is_colour = code(c).is_some();
+            let width = match is_colour || is_live(c) {
+                true => 0,
+                false => c.width().unwrap_or(0),
             };
-            let piece = (&rest[..bytes], width, colour > 0);
-            at += bytes;
-            Some(piece)
+            (&line[at..at + c.len_utf8()], width, is_colour)
         })
     };
     if pieces().map(|(_, width, _)| width).sum::<usize>() <= columns {
@@ -254,15 +255,20 @@ fn fitted(line: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Bytes of the colour that a text begins with; 0: it begins with none.
-fn colour_bytes(text: &str) -> usize {
-    let Some(codes) = text.strip_prefix("\u{1b}[") else {
-        return 0;
-    };
-    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';');
-    match end {
-        Some(end) if codes[end..].starts_with('m') => "\u{1b}[".len() + end + 1,
-        _ => 0,
+/// Where a style ends. Text carries styles as noncharacters, which Unicode keeps for a program's own use:
+/// so no escape sequence of a log passes for one of ours.
+const PLAIN: char = '\u{fdd0}';
+const RESET: &str = "\u{1b}[0m";
+
+/// What a terminal is sent for a style's mark.
+fn code(mark: char) -> Option<&'static str> {
+    match mark {
+        PLAIN => Some(RESET),
+        '\u{fdd1}' => Some("\u{1b}[1m"),
+        '\u{fdd2}' => Some("\u{1b}[2m"),
+        '\u{fdd3}' => Some("\u{1b}[1;35m"),
+        '\u{fdd4}' => Some("\u{1b}[1;31m"),
+        _ => None,
     }
 }
 
@@ -270,13 +276,13 @@ fn paint(colour: bool, style: Style, text: &str) -> String {
     if !colour {
         return text.to_owned();
     }
-    let code = match style {
-        Style::Bold => "1",
-        Style::Dim => "2",
-        Style::Match => "1;35",
-        Style::Alarm => "1;31",
+    let mark = match style {
+        Style::Bold => '\u{fdd1}',
+        Style::Dim => '\u{fdd2}',
+        Style::Match => '\u{fdd3}',
+        Style::Alarm => '\u{fdd4}',
     };
-    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    format!("{mark}{text}{PLAIN}")
 }
 
 #[cfg(test)]
@@ -289,23 +295,21 @@ mod tests {
             ("12345678", "12345678"),
             ("123456789", "1234567…"),
             ("検索のテス", "検索の…"),
-            ("\u{1b}[1mabcdefghij\u{1b}[0m", "\u{1b}[1mabcdefg…\u{1b}[0m"),
+            ("\u{fdd1}abcdefghij\u{fdd0}", "\u{fdd1}abcdefg…\u{fdd0}"),
         ] {
             assert_eq!(fitted(text, 8), wants);
         }
     }
 
     #[test]
-    fn what_drives_a_terminal_is_left_out() {
-        for (text, wants) in [
-            ("plain\ttext\n", "plain\ttext\n"),
-            ("a\u{1b}]0;title\u{7}b", "a]0;titleb"),
-            ("\u{1b}[1;33mhit\u{1b}[0m", "\u{1b}[1;33mhit\u{1b}[0m"),
-            ("\u{1b}[2Jgone\u{9b}2J", "[2Jgone2J"),
-            ("nul\0, \u{202e}turned", "nul, turned"),
-            ("\u{1b}", ""),
-        ] {
-            assert_eq!(harmless(text), wants);
-        }
+    fn no_escape_sequence_but_our_own_colours_is_shown() {
+        let hit = format!("a {} b", paint(true, Style::Match, "hit"));
+        assert_eq!(shown(&hit, true), "a \u{1b}[1;35mhit\u{1b}[0m b");
+        assert_eq!(shown(&hit, false), "a hit b");
+        assert_eq!(shown("\u{1b}[1;35mhit\u{1b}[0m", true), "[1;35mhit[0m");
+        assert_eq!(
+            shown("\u{fdd4}no end\nb", true),
+            "\u{1b}[1;31mno end\u{1b}[0m\nb"
+        );
     }
 }

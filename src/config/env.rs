@@ -249,6 +249,11 @@ pub(super) fn present(dir: &Path, stem: &str) -> Option<PathBuf> {
     spelled(dir, stem).find(|file| file.exists())
 }
 
+/// The same; a link that leads nowhere counts too.
+pub(super) fn lying(dir: &Path, stem: &str) -> Option<PathBuf> {
+    spelled(dir, stem).find(|file| file.symlink_metadata().is_ok())
+}
+
 /// A settings file's possible names, the first one that exists is read.
 fn spelled(dir: &Path, stem: &str) -> impl Iterator<Item = PathBuf> {
     EXTENSIONS

@@ -2,7 +2,7 @@
 //! fall back to defaults where a file says something that it doesn't understand.
 
 use super::document::Document;
-use super::env::{Env, Home, present};
+use super::env::{Env, Home, lying};
 use super::file_kind::{SETTINGS, TRACKING};
 use super::layers::{Layer, Layers, Setting, SettingOrigin};
 use super::narrow::narrow;
@@ -33,6 +33,9 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     /// What a person should know at every run: ignored keys of a project, missing folders.
     pub warnings: Vec<String>,
+    /// Why nothing of the working directory's project is read, delivered or recalled: a file of settings in it
+    /// isn't understood. A cloned repository stops no command (D70).
+    pub closed: Option<String>,
     /// What `config show` should say: settings that were written and have no effect.
     pub notes: Vec<String>,
     env: Env,
@@ -49,8 +52,8 @@ pub struct Loaded {
 /// `usual` says where agents keep their logs.
 ///
 /// # Errors
-/// A file can't be read, has a key or a value that isn't valid, or one that can't be honoured; with file,
-/// line and the nearest valid key.
+/// A file of the user's can't be read, has a key or a value that isn't valid, or one that can't be honoured;
+/// with file, line and the nearest valid key. Such a file of a project is a warning, and closes it.
 pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     let home = Home::of(env);
     let mut layers = Layers::defaults();
@@ -88,6 +91,7 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     }
     let mut loaded = Loaded {
         warnings: warnings(&config, &home),
+        closed: None,
         settings: layers.settings(),
         here: config.clone(),
         home,
@@ -101,7 +105,7 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
         mappings,
     };
     // last: a project's file is judged by what the user's files say, and notes speak of both
-    loaded.narrow_here()?;
+    loaded.narrow_here();
     loaded.note_templates();
     loaded.note_effects();
     Ok(loaded)
@@ -164,7 +168,7 @@ impl Loaded {
     fn project_files(&self, folder: &Path) -> Vec<PathBuf> {
         let own = |file: &PathBuf| file.parent() == Some(self.home.dir.as_path());
         let folders = project_folders(folder).into_iter().rev();
-        let files = folders.filter_map(|dir| present(&dir, "graphiti.config"));
+        let files = folders.filter_map(|dir| lying(&dir, "graphiti.config"));
         files.filter(|file| !own(file)).collect()
     }
 
@@ -173,26 +177,45 @@ impl Loaded {
         let mut layers = self.layers.clone();
         let mut warnings = Vec::new();
         for file in files {
-            if let Some(document) = Document::load(file)? {
-                let (document, _) = settings_in(document)?;
-                warnings.extend(narrow(&mut layers, document, &self.env)?);
-            }
+            let nowhere = || Error::usage(format!("{}: leads nowhere", file.display()));
+            let document = Document::load(file)?.ok_or_else(nowhere)?;
+            let (document, _) = settings_in(document)?;
+            warnings.extend(narrow(&mut layers, document, &self.env)?);
         }
         let config = resolve(&layers, &self.mappings, &self.env, self.usual)?;
         Ok((layers, config, warnings))
     }
 
-    fn narrow_here(&mut self) -> Result<(), Error> {
+    fn narrow_here(&mut self) {
         let files = self.project_files(&self.env.cwd);
         if files.is_empty() {
-            return Ok(());
+            return;
         }
-        let (layers, here, warnings) = self.narrowed(&files)?;
-        self.settings = layers.settings();
-        self.here = here;
-        self.warnings.extend(warnings);
-        self.files.extend(files);
-        Ok(())
+        match self.narrowed(&files) {
+            Ok((layers, here, warnings)) => {
+                self.settings = layers.settings();
+                self.here = here;
+                self.warnings.extend(warnings);
+                self.files.extend(files);
+            }
+            Err(error) => self.close_here(&error),
+        }
+    }
+
+    /// Nothing is read, given or sent here until the file is repaired.
+    fn close_here(&mut self, why: &Error) {
+        let closed = format!(
+            "{}: this project stays closed (not read, delivered or recalled) until that is repaired",
+            why.message
+        );
+        self.here.enabled = false;
+        self.here.include_project_path = false;
+        self.here.memory.enabled = false;
+        self.here.memory.auto_promotes = false;
+        self.here.memory.recall.enabled = false;
+        self.here.llm = None;
+        self.warnings.push(closed.clone());
+        self.closed = Some(closed);
     }
 
     /// A template that no model condenses with says so, the default's too (D61).

@@ -11,7 +11,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes that are handed on at once. Larger: more memory per worker, and the passes over a block
@@ -24,6 +24,33 @@ pub const BLOCK_LINES_MAX: usize = 8_192;
 pub const LINE_MAX: usize = 8 << 20;
 /// Bytes that a fingerprint covers (formats § 7).
 pub const PRINT_BYTES: usize = 4096;
+
+/// Bytes that a compressed log may come to for each byte on disk. Real logs come to 20, histories that
+/// are copied over and over to 100; larger: a file of some kilobytes keeps a run busy for an hour.
+const UNPACKED_RATIO_MAX: u64 = 250;
+/// Bytes that any compressed log may come to, however small it is.
+const UNPACKED_MIN: u64 = 64 << 20;
+/// Bytes that no compressed log may come to. The largest that people tell of have 2 GB.
+const UNPACKED_MAX: u64 = 16 << 30;
+
+/// Why a compressed log ended before its time; what could be decompressed was handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BrokenOff {
+    /// The decoder can't go on.
+    Damaged,
+    /// It comes to more than a log of its size on disk ever does.
+    TooMuch,
+}
+
+impl BrokenOff {
+    /// The reason in a ledger.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BrokenOff::Damaged => "damaged compression",
+            BrokenOff::TooMuch => "decompression bomb",
+        }
+    }
+}
 
 /// Makes a copy of a long line that can be held in memory.
 pub trait Reduce {
@@ -63,7 +90,7 @@ pub enum Shape {
 /// An open log, positioned.
 pub struct LogReader {
     source: Box<dyn Read + Send>,
-    damaged: Arc<AtomicBool>,
+    broken_off: Arc<OnceLock<BrokenOff>>,
     buffer: Vec<u8>,
     /// Of `buffer`, handed out already.
     used: usize,
@@ -99,10 +126,10 @@ impl LogReader {
     pub fn open(file: &SourceFile, from: u64, line: u64, content: Content) -> Result<LogReader> {
         let name = || format!("{}", file.path.display());
         let mut raw = File::open(&file.path).with_context(name)?;
-        let damaged = Arc::default();
+        let broken_off = Arc::default();
         let source: Box<dyn Read + Send> = match file.compressed {
             true => {
-                let mut decoder = Decompressed::new(raw, &damaged).with_context(name)?;
+                let mut decoder = Decompressed::new(raw, &broken_off).with_context(name)?;
                 let skipped = std::io::copy(&mut (&mut decoder).take(from), &mut std::io::sink());
                 skipped.with_context(name)?;
                 Box::new(decoder)
@@ -114,7 +141,7 @@ impl LogReader {
         };
         Ok(LogReader {
             source,
-            damaged,
+            broken_off,
             buffer: Vec::new(),
             used: 0,
             filled: 0,
@@ -154,9 +181,9 @@ impl LogReader {
         self
     }
 
-    /// A compressed file ended before its time: what could be decompressed was handed out.
-    pub fn is_damaged(&self) -> bool {
-        self.damaged.load(Ordering::Relaxed)
+    /// Why a compressed file ended before its time.
+    pub fn broken_off(&self) -> Option<BrokenOff> {
+        self.broken_off.get().copied()
     }
 
     /// Content bytes read so far (decompressed).
@@ -318,32 +345,55 @@ impl LogReader {
     }
 }
 
-/// The content of a compressed file, as far as it can be decompressed: damage is its end.
+/// The content of a compressed file, as far as it can be decompressed: damage is its end, and so is
+/// more than a log comes to.
 struct Decompressed {
     decoder: zstd::Decoder<'static, BufReader<File>>,
-    damaged: Arc<AtomicBool>,
+    /// Bytes that may still come.
+    left: u64,
+    broken_off: Arc<OnceLock<BrokenOff>>,
 }
 
 impl Decompressed {
-    fn new(raw: File, damaged: &Arc<AtomicBool>) -> std::io::Result<Decompressed> {
+    fn new(raw: File, broken_off: &Arc<OnceLock<BrokenOff>>) -> std::io::Result<Decompressed> {
+        let packed = raw.metadata()?.len();
         Ok(Decompressed {
             decoder: zstd::Decoder::new(raw)?,
-            damaged: damaged.clone(),
+            left: unpacked_max(packed),
+            broken_off: broken_off.clone(),
         })
+    }
+
+    fn break_off(&self, why: BrokenOff) -> usize {
+        self.broken_off.get_or_init(|| why);
+        0
     }
 }
 
 impl Read for Decompressed {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        match self.decoder.read(buffer) {
+        let most = usize::try_from(self.left.max(1)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(most);
+        match self.decoder.read(&mut buffer[..wanted]) {
             // the system's own errors have a number, the decoder's don't
             Err(e) if e.raw_os_error().is_none() && e.kind() != ErrorKind::Interrupted => {
-                self.damaged.store(true, Ordering::Relaxed);
-                Ok(0)
+                Ok(self.break_off(BrokenOff::Damaged))
             }
-            read => read,
+            Ok(read) if read as u64 > self.left => Ok(self.break_off(BrokenOff::TooMuch)),
+            Ok(read) => {
+                self.left -= read as u64;
+                Ok(read)
+            }
+            failed => failed,
         }
     }
+}
+
+/// Bytes that a compressed file of this size may come to.
+fn unpacked_max(packed: u64) -> u64 {
+    packed
+        .saturating_mul(UNPACKED_RATIO_MAX)
+        .clamp(UNPACKED_MIN, UNPACKED_MAX)
 }
 
 /// Which bytes [`LogReader::block`] will give.

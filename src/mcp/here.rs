@@ -71,9 +71,13 @@ impl<'w> Here<'w> {
         };
         // A project's own file counts where its project is the present one, and nowhere else.
         env.cwd = at.clone().unwrap_or_else(|| env.home.clone());
+        let loaded = config::load(&env, registry::log_folders)?;
+        if let Some(why) = &loaded.closed {
+            return Err(Error::usage(why.clone()));
+        }
         Ok(Here {
             context,
-            loaded: config::load(&env, registry::log_folders)?,
+            loaded,
             home,
             now: (context.clock)(),
             places,

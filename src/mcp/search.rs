@@ -15,10 +15,12 @@ use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
+use crate::rules::orders;
 use crate::store::{FileVersion, Hit, Keeps, Query, SessionFilter, SessionRow, Store, TYPED};
 use crate::tracking::rollbacks::sure_reason;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -197,8 +199,11 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let others = fold(&store, &hits)?;
     let told = in_order(git, others).into_iter().take(window.reach());
     let told = told.map(|item| match item {
-        News::Git(GitEntry::Undoing(text)) => Ok(text),
-        News::Git(GitEntry::Day(_, done)) => git_days::day(here, &store, &done, &scope),
+        News::Git(GitEntry::Undoing(text)) => Ok(orders::without(&text).into_owned()),
+        News::Git(GitEntry::Day(_, done)) => {
+            let day = git_days::day(here, &store, &done, &scope)?;
+            Ok(orders::without(&day).into_owned())
+        }
         News::Other(entry) => latest(&entry, here, &store),
     });
     let told: Vec<String> = told.collect::<Result<_, Error>>()?;
@@ -359,10 +364,19 @@ fn place(hit: &Hit, here: &Here) -> String {
     line
 }
 
-fn title(hit: &Hit) -> &str {
-    match &hit.session_title {
+fn title(hit: &Hit) -> Cow<'_, str> {
+    let title = match &hit.session_title {
         Some(title) if hit.title.is_empty() => title,
         _ => &hit.title,
+    };
+    quoted(hit, title)
+}
+
+/// Words of a hit without orders, but for what somebody promoted.
+fn quoted<'t>(hit: &Hit, text: &'t str) -> Cow<'t, str> {
+    match hit.source {
+        EpisodeSource::Text | EpisodeSource::Message => Cow::Borrowed(text),
+        _ => orders::without(text),
     }
 }
 
@@ -382,13 +396,13 @@ fn found(
     Ok(match entry {
         ListEntry::Day(_, done) if done.len() > 1 => {
             let day = git_days::day(here, store, done, scope)?;
-            format!("{day}{}\n", snippet(hit))
+            format!("{}{}\n", orders::without(&day), snippet(hit))
         }
         // its text has a reason that isn't sure
         ListEntry::Rollback(_, row)
             if row.git.reason.is_some() && sure_reason(&row.git).is_none() =>
         {
-            git_days::rollback(here, store, row, scope)?
+            orders::without(&git_days::rollback(here, store, row, scope)?).into_owned()
         }
         ListEntry::Hit(_) | ListEntry::Day(..) | ListEntry::Rollback(..) => passage(hit, here),
         ListEntry::File(_, version, others) => {
@@ -454,7 +468,7 @@ fn snippet(hit: &Hit) -> String {
     let snippet = &hit.snippet;
     let before = if snippet.cut_before { "… " } else { "" };
     let after = if snippet.cut_after { " …" } else { "" };
-    format!("{before}{}{after}", snippet.text.trim())
+    format!("{before}{}{after}", quoted(hit, snippet.text.trim()))
 }
 
 fn session(
@@ -467,7 +481,7 @@ fn session(
     let facts = &session.facts;
     let mut text = format!(
         "{}\n{} {} {} session {}, {}",
-        row.title.as_deref().unwrap_or("(no title)"),
+        orders::without(row.title.as_deref().unwrap_or("(no title)")),
         here.origin(&session.namespace, &session.project_path),
         minute(facts.ended.or(facts.started)),
         session.agent.as_str(),

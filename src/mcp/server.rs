@@ -10,6 +10,7 @@ use super::here::Here;
 use super::server_context::ServerContext;
 use super::{session, tools};
 use crate::model::error::Error;
+use crate::model::inert::inert;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
@@ -150,8 +151,8 @@ impl ServerHandler for Server {
         let work = move |here: &Here| session::list(here, cursor.as_deref());
         let (sessions, next) = self.work(None, context, work).await?;
         let resource = |told: session::Listed| {
-            Resource::new(told.uri, told.title)
-                .with_description(told.origin)
+            Resource::new(told.uri, inert(&told.title))
+                .with_description(inert(&told.origin))
                 .with_mime_type(MIME)
         };
         let mut list =
@@ -179,7 +180,7 @@ impl ServerHandler for Server {
         let uri = request.uri.clone();
         let work = move |here: &Here| session::read(here, &uri);
         let text = self.work(None, context, work).await?;
-        let contents = ResourceContents::text(text, request.uri).with_mime_type(MIME);
+        let contents = ResourceContents::text(inert(&text), request.uri).with_mime_type(MIME);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -211,10 +212,11 @@ fn folder(uri: &str) -> Option<PathBuf> {
 
 /// An error as an agent reads it: what, and what to do.
 fn explained(error: &Error) -> String {
-    match &error.hint {
+    let explained = match &error.hint {
         Some(hint) => format!("{}\nhint: {hint}", error.message),
         None => error.message.clone(),
-    }
+    };
+    inert(&explained).into_owned()
 }
 
 /// Why a call has no answer.

@@ -9,6 +9,7 @@ use crate::memory::session_activity::Judge;
 use crate::memory::session_length::length_of;
 use crate::memory::session_summary::shown_summary;
 use crate::model::error::{Error, ErrorKind};
+use crate::rules::orders;
 use crate::store::{Found, SessionFilter, SessionRow, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -95,7 +96,7 @@ pub fn list(here: &Here, cursor: Option<&str>) -> Result<(Vec<Listed>, Option<St
         let session = &row.session;
         Listed {
             uri: format!("{SCHEME}{}", session.id),
-            title: titled(row).to_owned(),
+            title: orders::without(titled(row)).into_owned(),
             origin: format!(
                 "{} {}",
                 here.origin(&session.namespace, &session.project_path),
@@ -159,7 +160,8 @@ fn summary(
         length.map_or_else(String::new, |length| format!(", {}", length.shown()))
     );
     let activity = judge(here)?.activity(&store.activity(&session.id)?);
-    Ok(format!("{head}\n{}", body(&summary, &activity.profile())))
+    let summary = format!("{head}\n{}", body(&summary, &activity.profile()));
+    Ok(orders::without(&summary).into_owned())
 }
 
 /// Judges as this home does; by what was learned where the cache is one.
@@ -193,7 +195,7 @@ fn conversation(episodes: &[Found], from: usize, bytes_max: usize, here: &Here) 
         }
         let (told, next) = piece(&found.episode.text, from, room);
         text.push_str(&head);
-        text.push_str(told);
+        text.push_str(&orders::without(told));
         if let Some(next) = next {
             text.push_str(&format!("\nmore: cursor={id}.{next}\n"));
             return text;

@@ -5,6 +5,7 @@
 use super::here::Here;
 use super::{memory, search, session, tracking, tracking_status, why};
 use crate::model::error::Error;
+use crate::model::inert::inert;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -21,7 +22,7 @@ pub struct Tool {
     /// Changes what is remembered.
     writes: bool,
     schema: fn() -> JsonObject,
-    /// Answers, in text.
+    /// Answers, in text that acts on nothing.
     pub call: fn(&Here, Value) -> Result<String, Error>,
 }
 
@@ -33,7 +34,10 @@ macro_rules! tool {
             about: $about,
             writes: $writes,
             schema: schema::<$arguments>,
-            call: |here, arguments| $answer(here, &parse::<$arguments>(arguments)?),
+            call: |here, arguments| {
+                let told = $answer(here, &parse::<$arguments>(arguments)?)?;
+                Ok(inert(&told).into_owned())
+            },
         }
     };
 }

@@ -9,6 +9,7 @@ use crate::memory::scopes::Scope;
 use crate::model::error::Error;
 use crate::model::git::short_hash;
 use crate::model::source::Agent;
+use crate::rules::orders;
 use crate::rules::words::content_words;
 use crate::store::{Query, Store};
 use crate::tracking::commit_links::CommitMention;
@@ -82,6 +83,7 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
         told.extend(behind.map(|one| format!("{heading} {}", decision(one, None, here))));
     }
     told.truncate(window.reach());
+    let told: Vec<String> = told.iter().map(|one| quoted(one)).collect();
     let head = match found.is_undecided() {
         true => "no decision speaks of it\nhint: search_memory_nodes\n",
         false => "",
@@ -110,7 +112,8 @@ fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<S
     let unseen = found.unseen.iter();
     let unseen = unseen.map(|row| words::unseen(row, &shown).text());
     let items = operations.chain(mentions).chain(edits).chain(unseen);
-    let items: Vec<String> = items.take(window.reach()).collect();
+    let items = items.take(window.reach()).map(|one| quoted(&one));
+    let items: Vec<String> = items.collect();
     let head = match found.is_empty() {
         true => {
             let all = coverage(&store, namespaces.as_deref())?;
@@ -119,6 +122,11 @@ fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<S
         false => String::new(),
     };
     Ok(window.fill(&head, &items))
+}
+
+/// What is told of logs and repositories: somebody's words, which order nobody about.
+fn quoted(text: &str) -> String {
+    orders::without(text).into_owned()
 }
 
 fn operation(answer: &OperationMatch, here: &Here) -> String {

@@ -42,6 +42,9 @@ impl Workspace {
     /// # Errors
     /// Of usage, naming what stands in the way.
     pub fn gate(&self, loaded: &Loaded, env: &Env) -> Result<Trusts, Error> {
+        if let Some(why) = &loaded.closed {
+            return Err(Error::usage(why.clone()));
+        }
         let here = &loaded.here;
         if !here.memory.recall.enabled {
             return Err(Error::usage("graphiti.recall.enabled is false"));

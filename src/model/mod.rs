@@ -29,6 +29,7 @@ mod git_cursor;
 mod git_kinds;
 pub mod graph;
 pub mod human;
+pub mod inert;
 pub mod item;
 pub mod ledger;
 pub mod llm;

@@ -123,7 +123,8 @@ impl<'a> Admission<'a> {
             self.trusted(project)?;
         }
         match self.loaded.for_project(Path::new(project)) {
-            Err(error) => Err(self.note("settings unclear", &error.message)),
+            // a repository that somebody cloned is no problem of the run's: it is left out
+            Err(error) => Err(format!("settings unclear: {}", error.message)),
             Ok((config, _)) if !config.enabled => Err("switched off by the project".into()),
             Ok((config, _)) if config.excluded.covers(project) => {
                 Err("excluded by the project".into())

@@ -1,6 +1,7 @@
 //! What runs did, one line each, in `<home>/logs/sessionmill-YYYY-MM-DD.log`. Counts, paths of our
 //! own and error kinds; never a word of what a log says.
 
+use crate::model::inert::inert;
 use crate::model::time::Time;
 use crate::model::zone::Zone;
 use std::fs;
@@ -28,7 +29,7 @@ pub fn append(dir: &Path, now: Time, zone: Zone, message: &str) -> io::Result<()
     let line = format!(
         "{} {}\n",
         wall.format("%Y-%m-%dT%H:%M:%S%:z"),
-        message.replace(['\n', '\r'], " ")
+        inert(&message.replace(['\n', '\r'], " "))
     );
     // One write of one line: two runs at the same time don't mix within a line.
     fs::OpenOptions::new()

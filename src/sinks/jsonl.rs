@@ -5,6 +5,7 @@
 
 use super::atomic;
 use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
+use crate::model::inert::escaped;
 use crate::stages::upload::Sink;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -177,8 +178,9 @@ impl Sink for Jsonl {
         let new: Vec<&OutboundEpisode> = batch.iter().filter(is_new).collect();
         let mut text = Vec::new();
         for outbound in &new {
-            serde_json::to_writer(&mut text, &line(outbound))
+            let line = serde_json::to_string(&line(outbound))
                 .map_err(|error| DeliveryError::BatchRejected(error.to_string()))?;
+            text.extend(escaped(line).into_bytes());
             text.push(b'\n');
         }
         if !new.is_empty() {

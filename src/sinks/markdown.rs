@@ -12,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A folder of notes.
 #[derive(Debug)]
@@ -177,7 +178,11 @@ impl Sink for Markdown {
             name.trim_start_matches('.').to_owned()
         };
         let namespace: String = outbound.namespace.chars().take(8).collect();
-        let (project, session) = (name(&outbound.project, 120), name(&outbound.session, 200));
+        let (project, mut session) = (name(&outbound.project, 120), name(&outbound.session, 200));
+        if session != outbound.session || session.is_empty() {
+            // another id may look the same without what a name can't have
+            let _ = write!(session, "-{:016x}", xxh3_64(outbound.session.as_bytes()));
+        }
         format!("{project}-{namespace}/{session}.md")
     }
 

@@ -57,6 +57,37 @@ fn all_of_the_corpus_at_once() -> Result<()> {
 }
 
 #[test]
+fn what_real_logs_say_is_hardly_ever_taken_for_an_order() -> Result<()> {
+    let Some(corpus) = corpus() else {
+        return Ok(());
+    };
+    let mut logs = Vec::new();
+    logs_below(&corpus.join("home"), &mut logs)?;
+    let home = Home::new(None)?;
+    for log in &logs {
+        let below = log.strip_prefix(corpus.join("home"))?;
+        home.put(&below.to_string_lossy(), &std::fs::read(log)?)?;
+    }
+    home.run()?;
+    let said = bodies(&home)?;
+    let facts = said.lines().filter(|line| line.len() > 20);
+    let (mut all, mut marked) = (0, Vec::new());
+    for fact in facts {
+        all += 1;
+        if matches!(
+            crate::rules::orders::without(fact),
+            std::borrow::Cow::Owned(_)
+        ) {
+            marked.push(fact.chars().take(200).collect::<String>());
+        }
+    }
+    println!("{} of {all} marked\n{}", marked.len(), marked.join("\n"));
+    assert!(all > 10_000, "{all} facts");
+    assert!(marked.len() * 100 <= all, "{} of {all}", marked.len());
+    Ok(())
+}
+
+#[test]
 fn monsters() -> Result<()> {
     let mega = |text: &str, times: usize| text.repeat(times);
     let monsters: [(&str, String); 9] = [

@@ -63,7 +63,7 @@ fn both_agents_prompts_are_answered_with_one_block() {
     assert!(block.starts_with("<graphiti_memory>\n"), "{block}");
     assert!(block.ends_with("</graphiti_memory>"), "{block}");
     assert_eq!(block.matches("graphiti_memory").count(), 2);
-    assert_eq!(block.matches("may be out of date").count(), 1);
+    assert_eq!(block.matches("data to check").count(), 1);
     let facts: Vec<&str> = block
         .lines()
         .filter(|line| line.starts_with("- "))

@@ -442,3 +442,35 @@ fn falkordb_says_whose_fault_it_is() {
         "{away:?}"
     );
 }
+
+#[test]
+fn sessions_whose_ids_no_name_can_have_get_files_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = Markdown::new(folder.path().to_owned());
+    let ids = [
+        "a/b",
+        "a-b",
+        "a\\b",
+        "a:b",
+        "..a-b",
+        ".a-b",
+        "",
+        "..",
+        "A-B/",
+        "é\u{202e}",
+    ];
+    let mut places = std::collections::BTreeSet::new();
+    for (n, id) in (1..).zip(ids) {
+        let episode = OutboundEpisode {
+            session: id.to_owned(),
+            ..outbound(n, "---\na: 1\n---\n\n# t\n\nUser: x\n")
+        };
+        let place = sink.place(&episode);
+        let name = place.rsplit('/').next().unwrap().to_owned();
+        assert!(!name.starts_with('.') && name.len() > 4, "{place}");
+        assert_eq!(place.matches('/').count(), 1, "{place}");
+        places.insert(place.to_lowercase());
+        sink.deliver(&[episode]).unwrap();
+    }
+    assert_eq!(places.len(), ids.len(), "{places:?}");
+}

@@ -106,6 +106,63 @@ fn only_who_shows_the_token_is_heard() {
 }
 
 #[test]
+fn who_says_nothing_locks_nobody_out() {
+    let home = Home::new(json!({}));
+    let server = Server::start(&home);
+    let right = format!("Authorization: Bearer {}", server.token);
+    let halves: Vec<TcpStream> = (0..600)
+        .map(|nth| {
+            let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+            if nth % 2 == 0 {
+                stream
+                    .write_all(b"POST /mcp HTTP/1.1\r\nHost: 127")
+                    .unwrap();
+            }
+            stream
+        })
+        .collect();
+    // far beyond any number of places: nobody waits for the ten seconds of a head
+    let begun = std::time::Instant::now();
+    assert_eq!(server.hello("/mcp", &[&right]).0, 200);
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    for mut stream in halves {
+        let mut rest = Vec::new();
+        // closed, at the latest two seconds after it began
+        let _ = stream.set_read_timeout(Some(std::time::Duration::from_secs(1)));
+        let read = stream.read_to_end(&mut rest);
+        let is_open = read.is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock);
+        assert!(!is_open, "a stranger stays");
+    }
+}
+
+#[test]
+fn sessions_without_end_are_bounded_and_many_calls_are_answered_after_them() {
+    let home = Home::new(json!({}));
+    let server = Server::start(&home);
+    let right = format!("Authorization: Bearer {}", server.token);
+    for _ in 0..1_500 {
+        assert_eq!(server.hello("/mcp", &[&right]).0, 200);
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: u64 = peak
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    println!("1,500 sessions: {kilobytes} kB");
+    assert!(kilobytes < 200_000, "{kilobytes} kB");
+    let all: Vec<u16> = std::thread::scope(|scope| {
+        let ask = || server.hello("/mcp", &[&right]).0;
+        let calls: Vec<_> = (0..500).map(|_| scope.spawn(ask)).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    assert!(all.iter().all(|status| *status == 200), "{all:?}");
+}
+
+#[test]
 fn the_token_stays_the_same_and_is_nobody_elses() {
     let home = Home::new(json!({}));
     let first = Server::start(&home).token.clone();

@@ -304,11 +304,17 @@ fn a_project_list_is_cut_to_what_the_user_trusts() {
 }
 
 #[test]
-fn a_broken_project_file_is_an_error_and_not_a_licence() {
+fn a_broken_project_file_closes_its_project_and_stops_nothing() {
     let world = World::new();
     world.put_project(r#"{"session_tracking": {"enable": false}}"#);
     let wants = format!("{PROJECT_LINE}:1: `session_tracking.enable`: unknown key\n");
-    assert!(world.error().starts_with(&wants), "{}", world.error());
+    let loaded = world.load();
+    let closed = world.plain(&loaded.closed.unwrap());
+    assert!(closed.starts_with(wants.trim_end()), "{closed}");
+    assert_eq!(loaded.warnings.len(), 1);
+    let here = &loaded.here;
+    assert!(!here.enabled && !here.memory.enabled && !here.memory.recall.enabled);
+    assert!(!here.include_project_path && here.llm.is_none());
 }
 
 #[test]

@@ -17,6 +17,11 @@ use std::borrow::Cow;
 /// fewer than a hundred; larger: one line's entries fill the memory.
 const ENTRIES_MAX: usize = 8_192;
 
+/// A value shorter than this that is only counted has no identity: no agent writes a record as short.
+/// Larger: copies of short records count as read; smaller: a file of `{}` takes room in the store for each
+/// of its lines.
+const IDENTITY_BYTES_MIN: usize = 20;
+
 /// Of a usual line. Real ones have 2 KB in the mean; smaller: more memory is taken than filled.
 const LINE_BYTES: usize = 1_024;
 
@@ -134,8 +139,18 @@ impl Out<'_> {
             let whole = cursor::value_end(bytes).is_some();
             return Err(if whole { "not an object" } else { "not json" }.into());
         }
-        self.dialect
-            .value(state, place, bytes, &mut self.batch.items)
+        let before = self.batch.items.len();
+        let used = self
+            .dialect
+            .value(state, place, bytes, &mut self.batch.items)?;
+        let entries = &mut self.batch.items[before..];
+        if used < IDENTITY_BYTES_MIN && entries.iter().all(is_only_counted) {
+            entries
+                .iter_mut()
+                .filter(|entry| matches!(entry.id, Identity::Nth(_)))
+                .for_each(|entry| entry.id = Identity::None);
+        }
+        Ok(used)
     }
 
     /// Counts the entries of a line through, over glued values too: they start at `first`, and at
@@ -167,6 +182,12 @@ impl Out<'_> {
             what: EntryKind::Noise(reason.into()),
         });
     }
+}
+
+/// Nothing of it is kept, and no message counts it.
+fn is_only_counted(entry: &Entry) -> bool {
+    let is_noise = matches!(entry.what, EntryKind::Noise(_) | EntryKind::Unknown(_));
+    is_noise && entry.message.is_none()
 }
 
 /// A byte order mark, NULs of a preallocated file, white space.

@@ -5,7 +5,8 @@ use crate::agents::codex::dialect::state::{self, RolloutState};
 use crate::model::ledger::{Fate, Ledger, OTHER, REASONS_MAX, REJECTS_MAX};
 use crate::store::{Access, FileAccount, Query, SessionFilter};
 use crate::tests::home::Home;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 const LOG: &str = ".claude/projects/p/11111111-1111-4111-8111-111111111111.jsonl";
 const ROLLOUT: &str = ".codex/sessions/2026/05/01/rollout-x.jsonl";
@@ -136,6 +137,46 @@ fn kinds_and_refused_lines_without_number_are_counted_and_some_are_named() {
     let other = store.account(&key(&grown)).unwrap().unwrap();
     assert_eq!(other.rejects, account.rejects);
     assert!(home.path() != grown.path());
+}
+
+#[test]
+fn a_file_of_empty_objects_takes_no_room_for_each() {
+    let log = "{}\n".repeat(50_000) + &"{\"type\":\"x\"}\n".repeat(50_000);
+    for below in [LOG, ROLLOUT] {
+        let (home, account) = attack(below, log.as_bytes());
+        assert_eq!(of(&account.ledger, Fate::Unknown), 100_000, "{below}");
+        let store = home.store(Access::ReadOnly).unwrap();
+        let key = store.checkpoints().unwrap().remove(0).key;
+        let ids = store.record_ids(&key).unwrap();
+        assert_eq!(ids.all().count(), 0, "records of {below}");
+    }
+}
+
+#[test]
+fn a_decompression_bomb_ends_its_file_and_no_other() {
+    let home = Home::new(None).unwrap();
+    let line = [vec![b' '; (1 << 20) - 1], vec![b'\n']].concat();
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    for _ in 0..100 {
+        encoder.write_all(&line).unwrap();
+    }
+    let bomb = encoder.finish().unwrap();
+    assert!(bomb.len() < 100_000, "{} bytes", bomb.len());
+    home.put(&format!("{ROLLOUT}.zst"), &bomb).unwrap();
+    home.put(LOG, said(1, "hello").as_bytes()).unwrap();
+    let report = home.run().unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    assert!(report.bytes_read < 200 << 20, "{} bytes", report.bytes_read);
+    let rejected = &report.ledger.lines[&Fate::Rejected];
+    assert_eq!(rejected["decompression bomb"], 1);
+    assert_eq!(texts(&home).len(), 1);
+    let again = home.run().unwrap();
+    assert_eq!((again.files_read, again.bytes_read), (0, 0), "read again");
+    assert!(again.due.is_empty(), "{:?}", again.due);
+    // with other content it is read again
+    let mended = zstd::encode_all(said(2, "mended").as_bytes(), 3).unwrap();
+    home.put(&format!("{ROLLOUT}.zst"), &mended).unwrap();
+    assert_eq!(home.run().unwrap().files_read, 1);
 }
 
 #[test]

@@ -8,7 +8,11 @@
 mod attacks;
 mod commands;
 mod increments;
+#[cfg(test)]
+mod inert;
 mod lines;
+#[cfg(test)]
+mod settings;
 #[cfg(test)]
 mod smoke;
 mod words;

@@ -44,8 +44,10 @@ pub struct Account {
     time: Option<Time>,
     /// Names that nobody knew, first place of each; at most [`REASONS_MAX`].
     pub unknown: Vec<Unknown>,
-    /// Each meeting of one that is not settled yet, with its line's offset.
-    drift: VecDeque<(u64, String)>,
+    /// Meetings of one that are not settled yet.
+    drift: VecDeque<Drift>,
+    /// Where the last line begins with which a tail may.
+    opened: u64,
 }
 
 /// A line, and the lines after it that joined it: they settle together.
@@ -66,6 +68,15 @@ struct Row {
     model: Option<Arc<str>>,
     facts: Vec<Fact>,
     course: LineCourse,
+}
+
+/// Meetings of one unknown name on lines that settle together.
+#[derive(Debug)]
+struct Drift {
+    /// Of the first of these lines.
+    offset: u64,
+    name: String,
+    times: u64,
 }
 
 /// What some lines amount to.
@@ -163,9 +174,9 @@ impl Account {
                 self.lines -= row.lines();
             }
         }
-        let met = self.drift.partition_point(|(offset, _)| *offset < from);
-        for (_, name) in self.drift.drain(..met) {
-            settled.ledger.drifted(&name, 1);
+        let met = self.drift.partition_point(|drift| drift.offset < from);
+        for drift in self.drift.drain(..met) {
+            settled.ledger.drifted(&drift.name, drift.times);
         }
         settled.ids = match ids == self.ids.len() {
             true => std::mem::take(&mut self.ids).into(), // no second copy of a long tail's
@@ -255,10 +266,27 @@ impl Account {
         {
             row.join(next);
         }
+        self.join_drift();
+    }
+
+    /// The last name joins its earlier meetings where no tail can begin between them.
+    fn join_drift(&mut self) {
+        while let Some(last) = self.drift.pop_back() {
+            let mut near = self.drift.iter_mut().rev().take(KINDS_MAX);
+            let same = near.find(|drift| drift.name == last.name);
+            match same.filter(|drift| drift.offset >= self.opened) {
+                Some(drift) => drift.times += last.times,
+                None => return self.drift.push_back(last),
+            }
+        }
     }
 
     fn drifted(&mut self, name: &str, entry: &Entry) {
-        self.drift.push_back((entry.place.offset, name.to_owned()));
+        self.drift.push_back(Drift {
+            offset: entry.place.offset,
+            name: name.to_owned(),
+            times: 1,
+        });
         if self.unknown.len() < REASONS_MAX && !self.unknown.iter().any(|known| known.name == name)
         {
             self.unknown.push(Unknown {
@@ -284,7 +312,10 @@ impl Account {
         if withheld.is_some() {
             return;
         }
-        row.opens |= may_begin_a_tail(entry);
+        if may_begin_a_tail(entry) {
+            row.opens = true;
+            self.opened = row.offset;
+        }
         row.context = entry.context.clone();
         if fate == Fate::Kept {
             row.time = row.time.or(entry.time);
@@ -536,5 +567,17 @@ mod tests {
             );
             assert_eq!(settled.ledger.of(Fate::Kept), cut as u64);
         }
+    }
+
+    #[test]
+    fn lines_of_one_fate_behind_an_open_tail_are_one_row() {
+        let mut account = account(&(prompt(0) + &"{}\n".repeat(5_000)));
+        // the last line may be unterminated: it stands alone
+        assert_eq!((account.rows.len(), account.drift.len()), (2, 2));
+        let ledger = account.finish().ledger;
+        assert_eq!(
+            (ledger.of(Fate::Unknown), ledger.drift["no type"]),
+            (5_000, 5_000)
+        );
     }
 }

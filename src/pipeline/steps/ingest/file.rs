@@ -6,7 +6,7 @@
 use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
-use crate::host::read::{self, Content};
+use crate::host::read::{self, BrokenOff, Content};
 use crate::memory::places::root_of;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
@@ -138,8 +138,8 @@ pub fn fold(
         Ok(ControlFlow::Continue(()))
     })?;
     if stopped.is_none() {
-        if log.reader().is_damaged() {
-            fold.break_off(&log);
+        if let Some(why) = log.reader().broken_off() {
+            fold.break_off(&log, why);
         }
         if let Some(commit) = fold.commit(&log, true, rules)? {
             emit(commit);
@@ -334,7 +334,7 @@ impl Fold {
 
     /// A compressed log ends before its time: what was decompressed stays, and the rest is one
     /// refused record. Nobody reads it again until the file changes.
-    fn break_off(&mut self, log: &ParsedLog) {
+    fn break_off(&mut self, log: &ParsedLog, why: BrokenOff) {
         let (offset, lines) = log.reader().position();
         let place = Span {
             offset,
@@ -343,7 +343,7 @@ impl Fold {
         };
         let reject = Reject {
             place,
-            reason: "damaged compression".into(),
+            reason: why.as_str().into(),
         };
         self.account.break_off(&reject);
         self.rejects.push(reject);

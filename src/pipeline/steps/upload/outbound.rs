@@ -9,6 +9,7 @@ use crate::model::file::FileFacts;
 use crate::model::frontmatter::{
     Header, VERSION, heading, render, source_description, summary_name,
 };
+use crate::model::inert::make_inert;
 use crate::model::memory::block;
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
@@ -16,8 +17,25 @@ use crate::store::{Found, MemoryRow, Store};
 use std::path::Path;
 use uuid::Uuid;
 
-/// An episode as every sink gets it.
+/// An episode as every sink gets it: with nothing in it that acts where it is shown.
 pub(super) fn outbound(
+    found: Found,
+    attempts: u32,
+    store: &Store,
+    orders: &DeliveryOptions<'_>,
+) -> Result<OutboundEpisode, Error> {
+    let mut outbound = as_stored(found, attempts, store, orders)?;
+    let texts = [
+        &mut outbound.content,
+        &mut outbound.name,
+        &mut outbound.source_description,
+        &mut outbound.project,
+    ];
+    texts.into_iter().for_each(make_inert);
+    Ok(outbound)
+}
+
+fn as_stored(
     found: Found,
     attempts: u32,
     store: &Store,
