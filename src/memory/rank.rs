@@ -1,9 +1,10 @@
 //! Which answer comes first, how sure it is, and which ones tell the same. Pure. docs/memory.md says where
 //! the weights are from.
 
+use super::rank_weights::{FEW_EPISODES, WordCounts, passage, rarity, stretches, weights};
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
-use crate::store::{Candidates, Hit, SearchCandidate, TermPosition, Whole};
+use crate::store::{Candidates, Hit, SearchCandidate, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::path::Path;
@@ -29,15 +30,8 @@ pub struct Ranked {
 /// answer reach it.
 pub const CONFIDENT: f64 = 0.5;
 
-/// Words in a row in which a question's words stand close together. Wider: whole pages of text count as
-/// one sentence; narrower: a digest between a question and its answer parts them.
-const PASSAGE_WORDS: usize = 30;
-
-/// What the rank of a session's summary in the index adds to the session's other episodes.
-const SUMMARY: f64 = 0.3;
-
 /// What a title adds for each unit of rarity of the terms in it.
-const TITLE: f64 = 0.5;
+const TITLE: f64 = 0.1;
 
 /// Factors of what is near.
 const SAME_PROJECT: f64 = 1.3;
@@ -53,10 +47,6 @@ const FURTHER: f64 = 0.6;
 
 /// Texts that are alike as much as this are copies.
 const COPIES_FROM: f64 = 0.8;
-
-/// A smaller store is judged as one of so many episodes. Fewer: in a store of one or two, no word that is
-/// there says anything, and every word that isn't says all; more: it is sure of any two words.
-const FEW_EPISODES: u64 = 10;
 
 /// In an empty store, being the only session that has any of the words is worth so much of being the
 /// only one of many.
@@ -78,18 +68,17 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
 /// The same as groups of what tells the same, all of them.
 pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group> {
     let rarity = rarity(&found.documents, found.episodes);
-    let sessions = Sessions::of(found, &rarity);
+    let weights = weights(&found.documents, found.episodes);
+    let sessions = Sessions::of(found, &weights);
     let newest = found.all.iter().filter_map(|c| c.hit.valid_at).max();
     let mut all: Vec<Judged> = Vec::with_capacity(found.all.len());
     for (n, candidate) in found.all.iter().enumerate() {
         let judged = &sessions.judged[n];
-        let session = &sessions.by_id[&candidate.hit.whole()];
-        let score = judged.score + SUMMARY * session.summary;
         let age_ms = newest
             .zip(candidate.hit.valid_at)
             .map(|(new, at)| new.0 - at.0);
         all.push(Judged {
-            score: score * nearness(candidate, near) * recency(age_ms),
+            score: judged.score * nearness(candidate, near) * recency(age_ms),
             terms: judged.terms.clone(),
         });
     }
@@ -116,16 +105,6 @@ pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group
     groups
 }
 
-/// How much each term says: the logarithm of how few episodes have it, 0 for what half of them have.
-fn rarity(documents: &[u64], episodes: u64) -> Vec<f64> {
-    let rarity = |documents: &u64| {
-        let all = episodes.max(*documents).max(FEW_EPISODES) as f64;
-        let with = *documents as f64;
-        ((all - with + 0.5) / (with + 0.5)).ln().max(1e-6)
-    };
-    documents.iter().map(rarity).collect()
-}
-
 /// A candidate's worth.
 struct Judged {
     score: f64,
@@ -134,50 +113,17 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(candidate: &SearchCandidate, rarity: &[f64]) -> Judged {
+    /// `session` is what its session is worth as a whole.
+    fn of(candidate: &SearchCandidate, session: f64, weights: &[f64]) -> Judged {
         let evidence = &candidate.evidence;
         let titled: FxHashSet<usize> = evidence.title.iter().copied().collect();
-        let title: f64 = titled.iter().map(|term| rarity[*term]).sum();
-        let score =
-            candidate.hit.score + passage(&evidence.positions, rarity).weight + TITLE * title;
+        let title: f64 = titled.iter().map(|term| weights[*term]).sum();
         let in_text = evidence.positions.iter().map(|place| place.term);
         Judged {
-            score,
+            score: session + stretches(&evidence.positions, weights) + TITLE * title,
             terms: in_text.chain(titled).collect(),
         }
     }
-}
-
-/// The stretch of a text that has most of what was asked for.
-#[derive(Debug, Default)]
-struct Passage {
-    weight: f64,
-    terms: Vec<usize>,
-}
-
-fn passage(positions: &[TermPosition], weights: &[f64]) -> Passage {
-    let mut counts = vec![0_u32; weights.len()];
-    let (mut weight, mut first) = (0.0, 0);
-    let mut best = Passage::default();
-    for place in positions {
-        counts[place.term] += 1;
-        if counts[place.term] == 1 {
-            weight += weights[place.term];
-        }
-        while place.word - positions[first].word > PASSAGE_WORDS {
-            let left = positions[first].term;
-            counts[left] -= 1;
-            if counts[left] == 0 {
-                weight -= weights[left];
-            }
-            first += 1;
-        }
-        if weight > best.weight {
-            best.weight = weight;
-            best.terms = (0..counts.len()).filter(|term| counts[*term] > 0).collect();
-        }
-    }
-    best
 }
 
 /// Candidates by session, those of git by operation.
@@ -189,25 +135,31 @@ struct Sessions<'c> {
 /// A session's candidates.
 #[derive(Default)]
 struct Together {
-    /// What the index gives its summary.
-    summary: f64,
+    /// What its log says, which its summary says again; without candidates of the log, what the summary does.
+    counts: WordCounts,
     candidates: Vec<usize>,
 }
 
 impl<'c> Sessions<'c> {
-    fn of(found: &'c Candidates, rarity: &[f64]) -> Sessions<'c> {
+    fn of(found: &'c Candidates, weights: &[f64]) -> Sessions<'c> {
         let mut by_id: FxHashMap<Whole<'_>, Together> = FxHashMap::default();
-        for (n, candidate) in found.all.iter().enumerate() {
-            let session = by_id.entry(candidate.hit.whole()).or_default();
+        let is_summary = |n: &usize| found.all[*n].hit.source == EpisodeSource::SessionSummary;
+        let (summaries, logs): (Vec<usize>, Vec<usize>) =
+            (0..found.all.len()).partition(is_summary);
+        for n in logs.into_iter().chain(summaries) {
+            let SearchCandidate { hit, evidence, .. } = &found.all[n];
+            let session = by_id.entry(hit.whole()).or_default();
             session.candidates.push(n);
-            if candidate.hit.source == EpisodeSource::SessionSummary {
-                session.summary = candidate.hit.score;
+            if !is_summary(&n) || session.counts.words == 0 {
+                session.counts.add(&evidence.positions, evidence.words);
             }
         }
-        let judged = found
-            .all
-            .iter()
-            .map(|candidate| Judged::of(candidate, rarity));
+        let words: usize = by_id.values().map(|session| session.counts.words).sum();
+        let average = words as f64 / by_id.len().max(1) as f64;
+        let judged = found.all.iter().map(|candidate| {
+            let session = &by_id[&candidate.hit.whole()].counts;
+            Judged::of(candidate, session.bm25(weights, average), weights)
+        });
         Sessions {
             judged: judged.collect(),
             by_id,
@@ -264,8 +216,7 @@ impl<'c> Sessions<'c> {
         let score = judged.map(|judged| judged.score).fold(0.0, f64::max);
         let share = seen.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
-            score: (score + SUMMARY * session.summary)
-                / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
+            score: score / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
             ahead: self.ahead(session, score, found.episodes),
