@@ -1,7 +1,7 @@
 //! Which answer comes first, how sure it is, and which ones tell the same. Pure. docs/memory.md says where
 //! the weights are from.
 
-use super::rank_weights::{FEW_EPISODES, WordCounts, passage, rarity, stretches, weights};
+use super::rank_weights::{FEW_EPISODES, TermWeights, WordCounts, passage, stretches};
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
 use crate::store::{Candidates, Hit, SearchCandidate, Whole};
@@ -32,6 +32,12 @@ pub const CONFIDENT: f64 = 0.5;
 
 /// What a title adds for each unit of rarity of the terms in it.
 const TITLE: f64 = 0.1;
+
+/// The same for how sure it is.
+const TITLE_SAYS: f64 = 0.5;
+
+/// What the rank of a session's summary in the index adds to how sure it is of the session.
+const SUMMARY: f64 = 0.3;
 
 /// Factors of what is near.
 const SAME_PROJECT: f64 = 1.3;
@@ -67,9 +73,8 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
 
 /// The same as groups of what tells the same, all of them.
 pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group> {
-    let rarity = rarity(&found.documents, found.episodes);
-    let weights = weights(&found.documents, found.episodes);
-    let sessions = Sessions::of(found, &weights);
+    let terms = TermWeights::new(&found.documents, found.episodes);
+    let sessions = Sessions::of(found, &terms);
     let newest = found.all.iter().filter_map(|c| c.hit.valid_at).max();
     let mut all: Vec<Judged> = Vec::with_capacity(found.all.len());
     for (n, candidate) in found.all.iter().enumerate() {
@@ -79,11 +84,12 @@ pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group
             .map(|(new, at)| new.0 - at.0);
         all.push(Judged {
             score: judged.score * nearness(candidate, near) * recency(age_ms),
+            certainty: judged.certainty,
             terms: judged.terms.clone(),
         });
     }
     summaries_first(&found.all, &mut all);
-    let confidence: FxHashMap<Whole<'_>, f64> = sessions.confidence(found, &rarity);
+    let confidence: FxHashMap<Whole<'_>, f64> = sessions.confidence(found, &terms.rarity);
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by(|a, b| {
         let (one, other) = (&found.all[*a].hit, &found.all[*b].hit);
@@ -107,20 +113,26 @@ pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group
 
 /// A candidate's worth.
 struct Judged {
+    /// What it is ordered by.
     score: f64,
+    /// What it is sure by: no common word adds to it, however often it is said.
+    certainty: f64,
     /// That its text or its title has.
     terms: FxHashSet<usize>,
 }
 
 impl Judged {
     /// `session` is what its session is worth as a whole.
-    fn of(candidate: &SearchCandidate, session: f64, weights: &[f64]) -> Judged {
+    fn of(candidate: &SearchCandidate, session: f64, terms: &TermWeights) -> Judged {
         let evidence = &candidate.evidence;
         let titled: FxHashSet<usize> = evidence.title.iter().copied().collect();
-        let title: f64 = titled.iter().map(|term| weights[*term]).sum();
+        let title = |weights: &[f64]| titled.iter().map(|term| weights[*term]).sum::<f64>();
         let in_text = evidence.positions.iter().map(|place| place.term);
+        let stretches = stretches(&evidence.positions, &terms.weights);
+        let close = passage(&evidence.positions, &terms.rarity).weight;
         Judged {
-            score: session + stretches(&evidence.positions, weights) + TITLE * title,
+            score: session + stretches + TITLE * title(&terms.weights),
+            certainty: candidate.hit.score + close + TITLE_SAYS * title(&terms.rarity),
             terms: in_text.chain(titled).collect(),
         }
     }
@@ -137,11 +149,13 @@ struct Sessions<'c> {
 struct Together {
     /// What its log says, which its summary says again; without candidates of the log, what the summary does.
     counts: WordCounts,
+    /// What the index gives its summary.
+    summary: f64,
     candidates: Vec<usize>,
 }
 
 impl<'c> Sessions<'c> {
-    fn of(found: &'c Candidates, weights: &[f64]) -> Sessions<'c> {
+    fn of(found: &'c Candidates, terms: &TermWeights) -> Sessions<'c> {
         let mut by_id: FxHashMap<Whole<'_>, Together> = FxHashMap::default();
         let is_summary = |n: &usize| found.all[*n].hit.source == EpisodeSource::SessionSummary;
         let (summaries, logs): (Vec<usize>, Vec<usize>) =
@@ -150,6 +164,9 @@ impl<'c> Sessions<'c> {
             let SearchCandidate { hit, evidence, .. } = &found.all[n];
             let session = by_id.entry(hit.whole()).or_default();
             session.candidates.push(n);
+            if is_summary(&n) {
+                session.summary = hit.score;
+            }
             if !is_summary(&n) || session.counts.words == 0 {
                 session.counts.add(&evidence.positions, evidence.words);
             }
@@ -158,7 +175,7 @@ impl<'c> Sessions<'c> {
         let average = words as f64 / by_id.len().max(1) as f64;
         let judged = found.all.iter().map(|candidate| {
             let session = &by_id[&candidate.hit.whole()].counts;
-            Judged::of(candidate, session.bm25(weights, average), weights)
+            Judged::of(candidate, session.bm25(&terms.weights, average), terms)
         });
         Sessions {
             judged: judged.collect(),
@@ -175,11 +192,11 @@ impl<'c> Sessions<'c> {
         self.by_id.iter().map(one).collect()
     }
 
-    /// How far a session's best score is ahead of every other one's.
+    /// How far a session's best certainty is ahead of every other one's.
     fn ahead(&self, session: &Together, score: f64, episodes: u64) -> f64 {
         let own = |n: &usize| session.candidates.contains(n);
         let others = (0..self.judged.len()).filter(|n| !own(n));
-        match others.map(|n| self.judged[n].score).reduce(f64::max) {
+        match others.map(|n| self.judged[n].certainty).reduce(f64::max) {
             Some(other) => 1.0 - other / score.max(1e-6),
             None => ALONE + (1.0 - ALONE) * (episodes as f64 / FEW_EPISODES as f64).min(1.0),
         }
@@ -213,10 +230,11 @@ impl<'c> Sessions<'c> {
         let close = passages
             .map(|passage| passage.terms.iter().filter(|term| !is_own[**term]).count())
             .max();
-        let score = judged.map(|judged| judged.score).fold(0.0, f64::max);
+        let score = judged.map(|judged| judged.certainty).fold(0.0, f64::max);
         let share = seen.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
-            score: score / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
+            score: (score + SUMMARY * session.summary)
+                / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
             ahead: self.ahead(session, score, found.episodes),

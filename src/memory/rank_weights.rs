@@ -24,16 +24,23 @@ const LENGTH: f64 = 0.75;
 /// there says anything, and every word that isn't says all; more: it is sure of any two words.
 pub(super) const FEW_EPISODES: u64 = 10;
 
-/// How much each term says: the logarithm of how few episodes have it, 0 for what half of them have.
-pub(super) fn rarity(documents: &[u64], episodes: u64) -> Vec<f64> {
-    let odds = documents.iter().map(|d| odds_against(*d, episodes));
-    odds.map(|odds| odds.ln().max(1e-6)).collect()
+/// How much each term of a question says.
+pub(super) struct TermWeights {
+    /// The logarithm of how few episodes have it, 0 for what half of them have.
+    pub(super) rarity: Vec<f64>,
+    /// The same to order by: what half of them have says something too.
+    pub(super) weights: Vec<f64>,
 }
 
-/// The same to rank by: what half of them have says something too.
-pub(super) fn weights(documents: &[u64], episodes: u64) -> Vec<f64> {
-    let odds = documents.iter().map(|d| odds_against(*d, episodes));
-    odds.map(f64::ln_1p).collect()
+impl TermWeights {
+    /// By how many of all episodes have each.
+    pub(super) fn new(documents: &[u64], episodes: u64) -> TermWeights {
+        let odds = || documents.iter().map(|with| odds_against(*with, episodes));
+        TermWeights {
+            rarity: odds().map(|odds| odds.ln().max(1e-6)).collect(),
+            weights: odds().map(f64::ln_1p).collect(),
+        }
+    }
 }
 
 fn odds_against(documents: u64, episodes: u64) -> f64 {
