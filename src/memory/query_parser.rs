@@ -455,6 +455,43 @@ mod tests {
     }
 
     #[test]
+    fn a_question_is_answered_by_any_of_its_words() {
+        for (line, any) in [
+            ("who paid for the \"blue\" bike?", true),
+            ("retries cache?", false),
+            ("who paid for the bike", false),
+            ("who paid -cash for the bike?", false),
+            ("redis OR memcached for that?", false),
+        ] {
+            assert_eq!(meant(line).query.any, any, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_pasted_traceback_and_a_page_of_words_are_queries() {
+        let traceback = "Traceback (most recent call last):\n  File \"/app/x.py\", line 3, in <module>\n    \
+                         run(\"a b)\nerror:E0308 code:EACCES OR\nValueError: invalid literal: '\u{1f389}'";
+        assert!(meant(traceback).query.terms.len() > 5);
+        let page: String = (0..400).map(|n| format!("word{n} ")).collect();
+        assert_eq!(meant(&page).query.terms.len(), TERMS_MAX);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_a_field_can_be_said_wrongly(
+            pieces in proptest::collection::vec("\\PC{0,9}|OR|\"|-|\\*|\\?|[(){}\\[\\]:]|[a-z]{2,9}:\\PC{0,3}", 0..60),
+        ) {
+            let line = pieces.join(" ");
+            if let Err(error) = read(&line, 9, &dates, registry::by_word) {
+                let is_field = |word: &str| field(word.trim_start_matches('-')).is_some();
+                assert!(line.split_whitespace().any(is_field), "{line}: {error}");
+            }
+            let free = line.replace(':', " ");
+            assert!(read(&free, 9, &dates, registry::by_word).is_ok(), "{free}");
+        }
+    }
+
+    #[test]
     fn quotes_that_a_shell_took_come_back() {
         assert_eq!(
             requoted("project:/a b").as_deref(),
