@@ -79,11 +79,14 @@ pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group
     let mut all: Vec<Judged> = Vec::with_capacity(found.all.len());
     for (n, candidate) in found.all.iter().enumerate() {
         let judged = &sessions.judged[n];
+        let session = &sessions.by_id[&candidate.hit.whole()];
         let age_ms = newest
             .zip(candidate.hit.valid_at)
             .map(|(new, at)| new.0 - at.0);
         all.push(Judged {
-            score: judged.score * nearness(candidate, near) * recency(age_ms),
+            score: (judged.score + session.certainty())
+                * nearness(candidate, near)
+                * recency(age_ms),
             certainty: judged.certainty,
             terms: judged.terms.clone(),
         });
@@ -151,7 +154,16 @@ struct Together {
     counts: WordCounts,
     /// What the index gives its summary.
     summary: f64,
+    /// The best certainty of its candidates.
+    best: f64,
     candidates: Vec<usize>,
+}
+
+impl Together {
+    /// What the session is sure by.
+    fn certainty(&self) -> f64 {
+        self.best + SUMMARY * self.summary
+    }
 }
 
 impl<'c> Sessions<'c> {
@@ -173,14 +185,16 @@ impl<'c> Sessions<'c> {
         }
         let words: usize = by_id.values().map(|session| session.counts.words).sum();
         let average = words as f64 / by_id.len().max(1) as f64;
-        let judged = found.all.iter().map(|candidate| {
+        let judge = |candidate: &SearchCandidate| {
             let session = &by_id[&candidate.hit.whole()].counts;
             Judged::of(candidate, session.bm25(&terms.weights, average), terms)
-        });
-        Sessions {
-            judged: judged.collect(),
-            by_id,
+        };
+        let judged: Vec<Judged> = found.all.iter().map(judge).collect();
+        for session in by_id.values_mut() {
+            let certainties = session.candidates.iter().map(|n| judged[*n].certainty);
+            session.best = certainties.fold(0.0, f64::max);
         }
+        Sessions { judged, by_id }
     }
 
     /// How sure it is of each session that it answers.
@@ -193,11 +207,11 @@ impl<'c> Sessions<'c> {
     }
 
     /// How far a session's best certainty is ahead of every other one's.
-    fn ahead(&self, session: &Together, score: f64, episodes: u64) -> f64 {
+    fn ahead(&self, session: &Together, episodes: u64) -> f64 {
         let own = |n: &usize| session.candidates.contains(n);
         let others = (0..self.judged.len()).filter(|n| !own(n));
         match others.map(|n| self.judged[n].certainty).reduce(f64::max) {
-            Some(other) => 1.0 - other / score.max(1e-6),
+            Some(other) => 1.0 - other / session.best.max(1e-6),
             None => ALONE + (1.0 - ALONE) * (episodes as f64 / FEW_EPISODES as f64).min(1.0),
         }
     }
@@ -219,10 +233,7 @@ impl<'c> Sessions<'c> {
             .map(|(rarity, own)| if *own { PROJECT_NAME * rarity } else { *rarity })
             .collect();
         let judged = session.candidates.iter().map(|n| &self.judged[*n]);
-        let seen: FxHashSet<usize> = judged
-            .clone()
-            .flat_map(|j| j.terms.iter().copied())
-            .collect();
+        let seen: FxHashSet<usize> = judged.flat_map(|j| j.terms.iter().copied()).collect();
         let passages = session
             .candidates
             .iter()
@@ -230,14 +241,12 @@ impl<'c> Sessions<'c> {
         let close = passages
             .map(|passage| passage.terms.iter().filter(|term| !is_own[**term]).count())
             .max();
-        let score = judged.map(|judged| judged.certainty).fold(0.0, f64::max);
         let share = seen.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
-            score: (score + SUMMARY * session.summary)
-                / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
+            score: session.certainty() / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
-            ahead: self.ahead(session, score, found.episodes),
+            ahead: self.ahead(session, found.episodes),
         }
     }
 }
