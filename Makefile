@@ -2,10 +2,10 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test test-graph test-mcp crash damage soak check fmt bench eval fuzz dist install
+.PHONY: help demo test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo fuzz dist install
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## index the fixture sessions into a throw-away home, search them, show the stats
 	@echo "demo: builds sessionmill (5 minutes at most the first time on two cores, then seconds), indexes"
@@ -67,6 +67,13 @@ eval: ## measure rules and ranking against labelled examples (TRUTH=DIR); the ta
 	@$(CARGO) build --release
 	@target/release/sessionmill eval --truth $(or $(TRUTH),../shared/truth) --truth fixtures/truth
 	@$(CARGO) test --quiet --lib -- --ignored --test-threads 1 eval_prints
+
+# LOCOMO is a clone of github.com/snap-research/locomo. WITH="--endpoint http://localhost:11434/v1 --model NAME"
+# asks again with search by meaning, WITH="--against PROGRAM" another build.
+eval-locomo: ## measure search on a public benchmark (LOCOMO=DIR); the table of docs/memory.md; some minutes
+	@test -n "$(LOCOMO)" || { echo "git clone https://github.com/snap-research/locomo, then make eval-locomo LOCOMO=locomo" >&2; exit 2; }
+	@$(CARGO) build --release
+	@scripts/eval-locomo "$(LOCOMO)" target/release/sessionmill $(WITH)
 
 dist: ## build the program that is installed: small, fast, stripped; takes some minutes
 	$(CARGO) build --profile dist --locked

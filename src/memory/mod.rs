@@ -15,6 +15,7 @@ pub mod query_parser;
 pub mod query_terms;
 pub mod rank;
 pub mod rank_fusion;
+mod rank_weights;
 pub mod reach;
 pub mod recall;
 pub mod recap_sessions;

@@ -1,5 +1,6 @@
 //! The language of a search line: words, "phrases", -without, begin*, this OR that, and fields
-//! (`since:14d`). An error says what is wrong with the line and what to type.
+//! (`since:14d`). Whatever is typed or pasted is a query; only a field that is said wrongly is an error, which
+//! says what to type.
 
 use super::query_terms::{exact, loose, without_stopwords};
 use super::session_activity::ActivityConditions;
@@ -32,16 +33,11 @@ pub struct Meant {
 impl Meant {
     /// Nothing is looked for and nothing filtered.
     pub fn is_empty(&self) -> bool {
-        let says = |term: &Term| term.text.contains(char::is_alphanumeric) || !term.or.is_empty();
-        let rest = Query {
-            terms: Vec::new(),
+        let query = Query {
             limit: 0,
             ..self.query.clone()
         };
-        !self.query.terms.iter().any(says)
-            && rest == Query::default()
-            && self.activity.is_none()
-            && self.project.is_none()
+        query == Query::default() && self.activity.is_none() && self.project.is_none()
     }
 }
 
@@ -64,12 +60,12 @@ const LISTS: [&str; 2] = ["source", "operation"];
 
 /// Reads a search line. Every word has to be there, or another form of it, but for those that say
 /// nothing; `"two words"` stand together, `-word` must be absent, `word*` may go on, of `this OR
-/// that` one is enough. `http://…`, `foo::bar`,
-/// `12:30` and `C:\x` are words.
+/// that` one is enough. `http://…`, `foo::bar`, `error:x`,
+/// `12:30` and `C:\x` are words; a quote that is not closed and an `OR` without a term on each side say
+/// nothing. A question, which ends with `?`, is answered by any of its words. Of more words than anybody waits for, the first ones count.
 ///
 /// # Errors
-/// Of kind `Usage`, with what to type: an unknown field, a value that its field can't have, an `OR`
-/// without a term on each side, a quote that is not closed.
+/// Of kind `Usage`, with what to type: a slip of a field's name, a value that its field can't have.
 pub fn read(line: &str, limit: u32, dates: &Dates<'_>, agents: Agents) -> Result<Meant, Error> {
     let mut reader = Reader {
         meant: Meant {
@@ -84,23 +80,22 @@ pub fn read(line: &str, limit: u32, dates: &Dates<'_>, agents: Agents) -> Result
         joins: false,
         may_join: false,
     };
-    let tokens = tokens(line)?;
-    if tokens.len() > TOKENS_MAX {
-        let error = Error::usage(format!("more than {TOKENS_MAX} words to search for"));
-        return Err(error.hinted("the few that matter"));
-    }
-    for token in &tokens {
+    for token in &tokens(line)? {
         reader.take(token)?;
     }
-    if reader.joins {
-        return Err(dangling());
-    }
     without_stopwords(&mut reader.meant.query.terms);
+    reader.meant.query.any = is_question(line) && reader.may_loosen();
     Ok(reader.meant)
 }
 
-/// More take longer than anybody waits.
-const TOKENS_MAX: usize = 128;
+/// It ends as questions do, and is more than a word with a mark.
+fn is_question(line: &str) -> bool {
+    let line = line.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
+    line.ends_with(['?', '？']) && line.split_whitespace().count() > 2
+}
+
+/// Terms that are looked for. More take longer than anybody waits.
+const TERMS_MAX: usize = 128;
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,15 +116,12 @@ fn tokens(line: &str) -> Result<Vec<Token<'_>>, Error> {
         let field = field(text);
         let value = field.map_or(text, |name| &text[name.len() + 1..]);
         let (text, quoted, after) = match value.strip_prefix('"') {
-            Some(open) => {
-                let (inside, after) = open.split_once('"').ok_or_else(unclosed)?;
-                (inside, true, after)
-            }
-            None => {
-                let (word, after) =
-                    value.split_at(value.find(char::is_whitespace).unwrap_or(value.len()));
-                (word, false, after)
-            }
+            Some(open) => match (open.split_once('"'), field) {
+                (Some((inside, after)), _) => (inside, true, after),
+                (None, Some(_)) => return Err(unclosed()),
+                (None, None) => unquoted(value),
+            },
+            None => unquoted(value),
         };
         all.push(Token {
             negative: unsigned.is_some(),
@@ -142,6 +134,12 @@ fn tokens(line: &str) -> Result<Vec<Token<'_>>, Error> {
     Ok(all)
 }
 
+/// The first word, and what follows it.
+fn unquoted(text: &str) -> (&str, bool, &str) {
+    let (word, after) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
+    (word, false, after)
+}
+
 fn unclosed() -> Error {
     Error::usage("a quote is not closed").hinted("\"two words\"")
 }
@@ -151,15 +149,14 @@ fn begins_blank(text: &str) -> bool {
 }
 
 /// The name of the field that a piece begins with: letters, a colon, and what may be a value. An
-/// address, a path of names, a time, a port and a drive are none.
+/// address, a path of names, a time, a port, a drive, and a name that is no slip of a field's are none.
 fn field(text: &str) -> Option<&str> {
     let (name, value) = text.split_once(':')?;
     let is_name = name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     let is_other = value.starts_with([':', '\\']) || value.starts_with("//");
     let is_known = FIELDS.iter().any(|(field, _)| *field == name);
     let is_value = !value.is_empty() && !begins_blank(value);
-    let is_number = value.starts_with(|c: char| c.is_ascii_digit());
-    let is_meant = is_value && (!is_number || nearest(name).is_some());
+    let is_meant = is_value && nearest(name).is_some();
     (is_name && !is_other && (is_known || is_meant)).then_some(name)
 }
 
@@ -185,18 +182,21 @@ struct Reader<'d> {
 }
 
 impl Reader<'_> {
+    /// Nothing was typed that says how its words go together.
+    fn may_loosen(&self) -> bool {
+        let query = &self.meant.query;
+        let is_plain = |term: &Term| term.or.is_empty() && !term.prefix;
+        query.without.is_empty() && query.terms.iter().all(is_plain)
+    }
+
     fn take(&mut self, token: &Token<'_>) -> Result<(), Error> {
         let is_term = token.field.is_none() && !token.negative;
-        if is_term && !token.quoted && token.text == "OR" {
-            if !self.may_join {
-                return Err(dangling());
-            }
+        let is_or = is_term && !token.quoted && token.text == "OR";
+        if is_or && (self.may_join || self.joins) {
             (self.joins, self.may_join) = (true, false);
             return Ok(());
         }
-        if self.joins && !is_term {
-            return Err(dangling());
-        }
+        self.joins &= is_term;
         if is_term {
             self.meant.words.push_str(token.text);
             self.meant.words.push(' ');
@@ -208,13 +208,15 @@ impl Reader<'_> {
             }
             None => {
                 self.term(token);
+                self.may_join &= !is_or;
                 Ok(())
             }
         }
     }
 
     fn term(&mut self, token: &Token<'_>) {
-        if token.text.trim().is_empty() {
+        let query = &mut self.meant.query;
+        if query.terms.len() + query.without.len() >= TERMS_MAX {
             return;
         }
         let begin = token.text.trim_end_matches('*');
@@ -223,10 +225,6 @@ impl Reader<'_> {
             (false, true) => exact(begin, begin.len() < token.text.len()),
             (false, false) => loose(begin, begin.len() < token.text.len()),
         };
-        if term.text.is_empty() {
-            return;
-        }
-        let query = &mut self.meant.query;
         match query.terms.last_mut() {
             _ if token.negative => query.without.push(term),
             Some(last) if self.joins => last.or.push(term),
@@ -316,18 +314,10 @@ pub fn operation(word: &str) -> Result<Operation, String> {
 }
 
 fn unknown(name: &str, value: &str) -> Error {
-    let meant = match nearest(name) {
-        Some(near) => format!("{near}:{value}, or "),
-        None => String::new(),
-    };
+    let meant = nearest(name).map_or(String::new(), |near| format!("{near}:{value}, or "));
     let names = FIELDS.map(|(field, _)| field).join(", ");
     let message = format!("there is no field `{name}`; there are {names}");
     Error::usage(message).hinted(format!("{meant}in quotes to look for the words themselves"))
-}
-
-fn dangling() -> Error {
-    Error::usage("OR stands between two terms")
-        .hinted("redis OR memcached; in quotes the word: \"OR\"")
 }
 
 /// The value of a field that a shell took the quotes from.
@@ -379,6 +369,13 @@ mod tests {
             ("a OR b OR \"c d\"", "a or b or c d"),
             ("this or that case", "case"),
             ("\"OR\" redis", "redis"),
+            ("\"not closed", "\"not|closed"),
+            ("OR redis", "redis"),
+            ("redis OR", "redis"),
+            ("redis OR -memcached", "redis"),
+            ("redis OR tool:Bash cache", "redis|cache"),
+            ("redis OR OR x", "redis or x"),
+            ("🎉", "🎉"),
             ("", ""),
         ] {
             assert_eq!(terms(line), wants, "{line}");
@@ -401,6 +398,8 @@ mod tests {
             "error:",
             "::1",
             "a:b",
+            "code:EACCES",
+            "colour:red",
         ] {
             assert_eq!(terms(line), line);
         }
@@ -436,8 +435,7 @@ mod tests {
     fn mistakes_are_answered_with_what_to_type() {
         for (line, says) in [
             ("sicne:14d", "since:14d"),
-            ("colour:red", "in quotes"),
-            ("\"not closed", "two words"),
+            ("sicne:14d", "in quotes"),
             ("file:\"src", "two words"),
             ("since:tomorrow", "since:14d"),
             ("agent:gemini", "agent:claude"),
@@ -448,16 +446,48 @@ mod tests {
             ("tool:", "tool:Bash"),
             ("tool:Bash tool:Read", "tool:Bash"),
             ("-project:app", "without the minus"),
-            ("OR redis", "redis OR memcached"),
-            ("redis OR", "redis OR memcached"),
-            ("redis OR -memcached", "redis OR memcached"),
-            ("redis OR tool:Bash", "redis OR memcached"),
-            ("redis OR OR x", "redis OR memcached"),
         ] {
             let error = read(line, 9, &dates, registry::by_word).expect_err(line);
             let hint = error.hint.unwrap_or_default();
             assert_eq!(error.kind, ErrorKind::Usage, "{line}");
             assert!(hint.contains(says), "{line}: {hint}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_answered_by_any_of_its_words() {
+        for (line, any) in [
+            ("who paid for the \"blue\" bike?", true),
+            ("retries cache?", false),
+            ("who paid for the bike", false),
+            ("who paid -cash for the bike?", false),
+            ("redis OR memcached for that?", false),
+        ] {
+            assert_eq!(meant(line).query.any, any, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_pasted_traceback_and_a_page_of_words_are_queries() {
+        let traceback = "Traceback (most recent call last):\n  File \"/app/x.py\", line 3, in <module>\n    \
+                         run(\"a b)\nerror:E0308 code:EACCES OR\nValueError: invalid literal: '\u{1f389}'";
+        assert!(meant(traceback).query.terms.len() > 5);
+        let page: String = (0..400).map(|n| format!("word{n} ")).collect();
+        assert_eq!(meant(&page).query.terms.len(), TERMS_MAX);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_a_field_can_be_said_wrongly(
+            pieces in proptest::collection::vec("\\PC{0,9}|OR|\"|-|\\*|\\?|[(){}\\[\\]:]|[a-z]{2,9}:\\PC{0,3}", 0..60),
+        ) {
+            let line = pieces.join(" ");
+            if let Err(error) = read(&line, 9, &dates, registry::by_word) {
+                let is_field = |word: &str| field(word.trim_start_matches('-')).is_some();
+                assert!(line.split_whitespace().any(is_field), "{line}: {error}");
+            }
+            let free = line.replace(':', " ");
+            assert!(read(&free, 9, &dates, registry::by_word).is_ok(), "{free}");
         }
     }
 

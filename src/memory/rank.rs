@@ -1,9 +1,10 @@
 //! Which answer comes first, how sure it is, and which ones tell the same. Pure. docs/memory.md says where
 //! the weights are from.
 
+use super::rank_weights::{FEW_EPISODES, TermWeights, WordCounts, passage, stretches};
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
-use crate::store::{Candidates, Hit, SearchCandidate, TermPosition, Whole};
+use crate::store::{Candidates, Hit, SearchCandidate, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::path::Path;
@@ -29,15 +30,14 @@ pub struct Ranked {
 /// answer reach it.
 pub const CONFIDENT: f64 = 0.5;
 
-/// Words in a row in which a question's words stand close together. Wider: whole pages of text count as
-/// one sentence; narrower: a digest between a question and its answer parts them.
-const PASSAGE_WORDS: usize = 30;
-
-/// What the rank of a session's summary in the index adds to the session's other episodes.
-const SUMMARY: f64 = 0.3;
-
 /// What a title adds for each unit of rarity of the terms in it.
-const TITLE: f64 = 0.5;
+const TITLE: f64 = 0.1;
+
+/// The same for how sure it is.
+const TITLE_SAYS: f64 = 0.5;
+
+/// What the rank of a session's summary in the index adds to how sure it is of the session.
+const SUMMARY: f64 = 0.3;
 
 /// Factors of what is near.
 const SAME_PROJECT: f64 = 1.3;
@@ -53,10 +53,6 @@ const FURTHER: f64 = 0.6;
 
 /// Texts that are alike as much as this are copies.
 const COPIES_FROM: f64 = 0.8;
-
-/// A smaller store is judged as one of so many episodes. Fewer: in a store of one or two, no word that is
-/// there says anything, and every word that isn't says all; more: it is sure of any two words.
-const FEW_EPISODES: u64 = 10;
 
 /// In an empty store, being the only session that has any of the words is worth so much of being the
 /// only one of many.
@@ -77,24 +73,26 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
 
 /// The same as groups of what tells the same, all of them.
 pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group> {
-    let rarity = rarity(&found.documents, found.episodes);
-    let sessions = Sessions::of(found, &rarity);
+    let terms = TermWeights::new(&found.documents, found.episodes);
+    let sessions = Sessions::of(found, &terms);
     let newest = found.all.iter().filter_map(|c| c.hit.valid_at).max();
     let mut all: Vec<Judged> = Vec::with_capacity(found.all.len());
     for (n, candidate) in found.all.iter().enumerate() {
         let judged = &sessions.judged[n];
         let session = &sessions.by_id[&candidate.hit.whole()];
-        let score = judged.score + SUMMARY * session.summary;
         let age_ms = newest
             .zip(candidate.hit.valid_at)
             .map(|(new, at)| new.0 - at.0);
         all.push(Judged {
-            score: score * nearness(candidate, near) * recency(age_ms),
+            score: (judged.score + session.certainty())
+                * nearness(candidate, near)
+                * recency(age_ms),
+            certainty: judged.certainty,
             terms: judged.terms.clone(),
         });
     }
     summaries_first(&found.all, &mut all);
-    let confidence: FxHashMap<Whole<'_>, f64> = sessions.confidence(found, &rarity);
+    let confidence: FxHashMap<Whole<'_>, f64> = sessions.confidence(found, &terms.rarity);
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by(|a, b| {
         let (one, other) = (&found.all[*a].hit, &found.all[*b].hit);
@@ -116,68 +114,31 @@ pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group
     groups
 }
 
-/// How much each term says: the logarithm of how few episodes have it, 0 for what half of them have.
-fn rarity(documents: &[u64], episodes: u64) -> Vec<f64> {
-    let rarity = |documents: &u64| {
-        let all = episodes.max(*documents).max(FEW_EPISODES) as f64;
-        let with = *documents as f64;
-        ((all - with + 0.5) / (with + 0.5)).ln().max(1e-6)
-    };
-    documents.iter().map(rarity).collect()
-}
-
 /// A candidate's worth.
 struct Judged {
+    /// What it is ordered by.
     score: f64,
+    /// What it is sure by: no common word adds to it, however often it is said.
+    certainty: f64,
     /// That its text or its title has.
     terms: FxHashSet<usize>,
 }
 
 impl Judged {
-    fn of(candidate: &SearchCandidate, rarity: &[f64]) -> Judged {
+    /// `session` is what its session is worth as a whole.
+    fn of(candidate: &SearchCandidate, session: f64, terms: &TermWeights) -> Judged {
         let evidence = &candidate.evidence;
         let titled: FxHashSet<usize> = evidence.title.iter().copied().collect();
-        let title: f64 = titled.iter().map(|term| rarity[*term]).sum();
-        let score =
-            candidate.hit.score + passage(&evidence.positions, rarity).weight + TITLE * title;
+        let title = |weights: &[f64]| titled.iter().map(|term| weights[*term]).sum::<f64>();
         let in_text = evidence.positions.iter().map(|place| place.term);
+        let stretches = stretches(&evidence.positions, &terms.weights);
+        let close = passage(&evidence.positions, &terms.rarity).weight;
         Judged {
-            score,
+            score: session + stretches + TITLE * title(&terms.weights),
+            certainty: candidate.hit.score + close + TITLE_SAYS * title(&terms.rarity),
             terms: in_text.chain(titled).collect(),
         }
     }
-}
-
-/// The stretch of a text that has most of what was asked for.
-#[derive(Debug, Default)]
-struct Passage {
-    weight: f64,
-    terms: Vec<usize>,
-}
-
-fn passage(positions: &[TermPosition], weights: &[f64]) -> Passage {
-    let mut counts = vec![0_u32; weights.len()];
-    let (mut weight, mut first) = (0.0, 0);
-    let mut best = Passage::default();
-    for place in positions {
-        counts[place.term] += 1;
-        if counts[place.term] == 1 {
-            weight += weights[place.term];
-        }
-        while place.word - positions[first].word > PASSAGE_WORDS {
-            let left = positions[first].term;
-            counts[left] -= 1;
-            if counts[left] == 0 {
-                weight -= weights[left];
-            }
-            first += 1;
-        }
-        if weight > best.weight {
-            best.weight = weight;
-            best.terms = (0..counts.len()).filter(|term| counts[*term] > 0).collect();
-        }
-    }
-    best
 }
 
 /// Candidates by session, those of git by operation.
@@ -189,29 +150,51 @@ struct Sessions<'c> {
 /// A session's candidates.
 #[derive(Default)]
 struct Together {
+    /// What its log says, which its summary says again; without candidates of the log, what the summary does.
+    counts: WordCounts,
     /// What the index gives its summary.
     summary: f64,
+    /// The best certainty of its candidates.
+    best: f64,
     candidates: Vec<usize>,
 }
 
+impl Together {
+    /// What the session is sure by.
+    fn certainty(&self) -> f64 {
+        self.best + SUMMARY * self.summary
+    }
+}
+
 impl<'c> Sessions<'c> {
-    fn of(found: &'c Candidates, rarity: &[f64]) -> Sessions<'c> {
+    fn of(found: &'c Candidates, terms: &TermWeights) -> Sessions<'c> {
         let mut by_id: FxHashMap<Whole<'_>, Together> = FxHashMap::default();
-        for (n, candidate) in found.all.iter().enumerate() {
-            let session = by_id.entry(candidate.hit.whole()).or_default();
+        let is_summary = |n: &usize| found.all[*n].hit.source == EpisodeSource::SessionSummary;
+        let (summaries, logs): (Vec<usize>, Vec<usize>) =
+            (0..found.all.len()).partition(is_summary);
+        for n in logs.into_iter().chain(summaries) {
+            let SearchCandidate { hit, evidence, .. } = &found.all[n];
+            let session = by_id.entry(hit.whole()).or_default();
             session.candidates.push(n);
-            if candidate.hit.source == EpisodeSource::SessionSummary {
-                session.summary = candidate.hit.score;
+            if is_summary(&n) {
+                session.summary = hit.score;
+            }
+            if !is_summary(&n) || session.counts.words == 0 {
+                session.counts.add(&evidence.positions, evidence.words);
             }
         }
-        let judged = found
-            .all
-            .iter()
-            .map(|candidate| Judged::of(candidate, rarity));
-        Sessions {
-            judged: judged.collect(),
-            by_id,
+        let words: usize = by_id.values().map(|session| session.counts.words).sum();
+        let average = words as f64 / by_id.len().max(1) as f64;
+        let judge = |candidate: &SearchCandidate| {
+            let session = &by_id[&candidate.hit.whole()].counts;
+            Judged::of(candidate, session.bm25(&terms.weights, average), terms)
+        };
+        let judged: Vec<Judged> = found.all.iter().map(judge).collect();
+        for session in by_id.values_mut() {
+            let certainties = session.candidates.iter().map(|n| judged[*n].certainty);
+            session.best = certainties.fold(0.0, f64::max);
         }
+        Sessions { judged, by_id }
     }
 
     /// How sure it is of each session that it answers.
@@ -223,12 +206,12 @@ impl<'c> Sessions<'c> {
         self.by_id.iter().map(one).collect()
     }
 
-    /// How far a session's best score is ahead of every other one's.
-    fn ahead(&self, session: &Together, score: f64, episodes: u64) -> f64 {
+    /// How far a session's best certainty is ahead of every other one's.
+    fn ahead(&self, session: &Together, episodes: u64) -> f64 {
         let own = |n: &usize| session.candidates.contains(n);
         let others = (0..self.judged.len()).filter(|n| !own(n));
-        match others.map(|n| self.judged[n].score).reduce(f64::max) {
-            Some(other) => 1.0 - other / score.max(1e-6),
+        match others.map(|n| self.judged[n].certainty).reduce(f64::max) {
+            Some(other) => 1.0 - other / session.best.max(1e-6),
             None => ALONE + (1.0 - ALONE) * (episodes as f64 / FEW_EPISODES as f64).min(1.0),
         }
     }
@@ -250,10 +233,7 @@ impl<'c> Sessions<'c> {
             .map(|(rarity, own)| if *own { PROJECT_NAME * rarity } else { *rarity })
             .collect();
         let judged = session.candidates.iter().map(|n| &self.judged[*n]);
-        let seen: FxHashSet<usize> = judged
-            .clone()
-            .flat_map(|j| j.terms.iter().copied())
-            .collect();
+        let seen: FxHashSet<usize> = judged.flat_map(|j| j.terms.iter().copied()).collect();
         let passages = session
             .candidates
             .iter()
@@ -261,14 +241,12 @@ impl<'c> Sessions<'c> {
         let close = passages
             .map(|passage| passage.terms.iter().filter(|term| !is_own[**term]).count())
             .max();
-        let score = judged.map(|judged| judged.score).fold(0.0, f64::max);
         let share = seen.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
-            score: (score + SUMMARY * session.summary)
-                / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
+            score: session.certainty() / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
-            ahead: self.ahead(session, score, found.episodes),
+            ahead: self.ahead(session, found.episodes),
         }
     }
 }

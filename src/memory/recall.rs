@@ -70,7 +70,7 @@ impl RecallAnswer {
 
 /// Candidates that are ranked for each hit that is wanted, and at least so many. More: slower, each
 /// costs its text; fewer: what the index ranks low has no chance.
-const CANDIDATES_PER_HIT: u32 = 2;
+const CANDIDATES_PER_HIT: u32 = 3;
 const CANDIDATES_MIN: u32 = 40;
 /// Of these, by meaning. More: each is compared with each for copies.
 const NEAREST_MAX: u32 = 100;

@@ -87,19 +87,22 @@ fn results_carry_the_commits_of_their_session() {
 #[test]
 fn a_line_that_says_nothing_is_answered_with_a_hint() {
     let desk = two_days();
-    for line in [
-        "''",
-        "'\"'",
-        "'\"zebra'",
-        "' '",
-        "--project /w/shop ''",
-        "-- -",
-    ] {
+    for line in ["''", "' '", "--project /w/shop ''"] {
         let ran = desk.run(&format!("sessionmill search {line}"));
         assert_eq!(ran.exit, Exit::Usage, "{line}: {}", ran.shown());
         assert!(ran.stderr.contains("hint: "), "{line}: {}", ran.shown());
         assert_eq!(ran.stdout, "");
     }
+    for line in ["'\"'", "-- -", "'(('", "🎉"] {
+        let ran = desk.run(&format!("sessionmill search {line}"));
+        assert_eq!(ran.exit, Exit::Failed, "{line}: {}", ran.shown());
+        assert!(
+            ran.stderr.contains("nothing found"),
+            "{line}: {}",
+            ran.shown()
+        );
+    }
+    assert_eq!(found(&desk, "'\"zebra'"), found(&desk, "zebra"));
     assert_eq!(found(&desk, ""), [SESSION, "bbbb"]);
 }
 

@@ -78,8 +78,8 @@ fn what_an_agent_is_told_to_do_it_can_do() {
         ("promote", json!({"kind": "lesson", "text": " "})),
         ("promote", json!({"kind": "rumour", "text": "x"})),
         ("search_memory_nodes", json!({"query": ""})),
-        ("search_memory_nodes", json!({"query": "\"not closed"})),
-        ("search_memory_nodes", json!({"query": "colour:red"})),
+        ("search_memory_nodes", json!({"query": "sicne:14d"})),
+        ("search_memory_nodes", json!({"query": "source:chunk"})),
         ("get_session", json!({"session": "zzzz"})),
         ("why", json!({"question": "why?"})),
     ] {

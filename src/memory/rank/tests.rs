@@ -5,7 +5,7 @@ use crate::model::activity::ActivityTally;
 use crate::model::batch::Delta;
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use crate::store::{Evidence, Snippet, Term};
+use crate::store::{Evidence, Snippet, Term, TermPosition};
 use uuid::Uuid;
 
 const DAY_MS: i64 = 86_400_000;

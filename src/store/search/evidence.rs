@@ -20,6 +20,8 @@ pub struct TermPosition {
 pub struct Evidence {
     /// In the order of the text.
     pub positions: Vec<TermPosition>,
+    /// All words of the text.
+    pub words: usize,
     /// Terms that the title has.
     pub title: Vec<usize>,
     /// Stands for the whole text; empty for the shortest.
@@ -80,6 +82,7 @@ pub(crate) struct Match {
 pub(crate) struct Reading {
     /// By their start.
     pub(crate) matches: Vec<Match>,
+    words: usize,
     sketch: Sketch,
 }
 
@@ -92,6 +95,7 @@ impl Reading {
         });
         Evidence {
             positions: positions.collect(),
+            words: self.words,
             title,
             sketch: self.sketch,
         }
@@ -181,6 +185,7 @@ impl<'p> Finder<'p> {
         matches.dedup_by_key(|m| (m.start, m.end, m.pattern));
         Reading {
             matches,
+            words: words.places.len(),
             sketch: words.sketch(),
         }
     }

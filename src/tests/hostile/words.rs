@@ -2,7 +2,10 @@
 
 use crate::agents::registry;
 use crate::config::{self, Env};
+use crate::memory::query_parser;
 use crate::memory::query_terms;
+use crate::memory::recall::{RecallQuestion, recall};
+use crate::memory::scopes::Scope;
 use crate::model::frontmatter::{Header, read};
 use crate::model::source::{Agent, Root};
 use crate::model::time::Time;
@@ -103,6 +106,15 @@ pub fn queries(data: &[u8]) {
         }
         query.any = true;
         store.search(&query).expect("an answer to any of them");
+        let dates = |_: &str, _: &str| Ok(Time(0));
+        let meant = query_parser::read(&line, 5, &dates, registry::doer_by_word);
+        let questions = [
+            Some(query_terms::question(&line, 5)),
+            meant.ok().map(|m| m.query),
+        ];
+        for query in questions.into_iter().flatten() {
+            recall(store, &RecallQuestion::new(query, &Scope::All)).expect("an answer");
+        }
     });
 }
 
