@@ -74,6 +74,8 @@ pub(super) struct NoSecrets {
     inside: Vec<String>,
     #[serde(default)]
     ends: Vec<String>,
+    #[serde(default)]
+    begins: Vec<String>,
     #[cfg(test)]
     #[serde(default)]
     pub samples: std::collections::BTreeMap<String, Vec<String>>,
@@ -91,6 +93,7 @@ fn no_secrets() -> &'static NoSecrets {
             all.words.extend(row.words);
             all.inside.extend(row.inside);
             all.ends.extend(row.ends);
+            all.begins.extend(row.begins);
         }
         all
     })
@@ -100,6 +103,13 @@ fn no_secrets() -> &'static NoSecrets {
 pub(super) fn is_published(value: &[u8]) -> bool {
     let mut ends = no_secrets().ends.iter();
     ends.any(|end| value.ends_with(end.as_bytes()))
+}
+
+/// Encrypted already, by a program that says so in what it writes.
+pub(super) fn is_sealed(value: &[u8]) -> bool {
+    const BYTES_MIN: usize = 40;
+    let mut begins = no_secrets().begins.iter();
+    value.len() >= BYTES_MIN && begins.any(|begin| value.starts_with(begin.as_bytes()))
 }
 
 /// A word that stands there in examples, forms and types, or several.
@@ -139,11 +149,13 @@ pub(super) fn bare(value: &[u8]) -> &[u8] {
 }
 
 pub(super) fn is_typed(value: &[u8]) -> bool {
-    !(is_no_secret(bare(value)) || is_path(value) || is_placeholder(value))
+    !(is_no_secret(bare(value)) || is_path(value) || is_placeholder(value) || is_sealed(value))
 }
 
 /// Names whose values are no secrets, whatever else they say.
-pub(super) const PUBLIC: [&str; 23] = [
+pub(super) const PUBLIC: [&str; 25] = [
+    "encrypted",
+    "websocket",
     "sha",
     "hash",
     "digest",
@@ -170,18 +182,25 @@ pub(super) const PUBLIC: [&str; 23] = [
 ];
 
 pub(super) fn is_public(name: &[u8]) -> bool {
-    let lower = name.to_ascii_lowercase();
-    PUBLIC
-        .iter()
-        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+    // no SHA
+    let lower = String::from_utf8_lossy(name)
+        .to_ascii_lowercase()
+        .replace("share", "");
+    PUBLIC.iter().any(|word| lower.contains(word))
+}
+
+/// `CLIENT_ID`: whom a secret belongs to.
+pub(super) fn is_identity(name: &[u8]) -> bool {
+    let end = &name[name.len().saturating_sub(3)..];
+    matches!(end, b"_id" | b"-id" | b"_ID" | b"-ID" | b"-Id") || name.ends_with(b"Id")
 }
 
 /// How a name goes on that speaks about a secret instead of naming one.
-pub(super) const ABOUT: [&str; 36] = [
-    "name", "id", "ids", "type", "url", "uri", "path", "file", "field", "count", "length", "len",
-    "limit", "size", "ttl", "expir", "policy", "label", "endpoint", "header", "prefix", "regex",
-    "pattern", "provider", "ref", "index", "hint", "reset", "error", "message", "izer", "usage",
-    "manager", "smanager", "list", "at",
+pub(super) const ABOUT: [&str; 37] = [
+    "encrypt", "name", "id", "ids", "type", "url", "uri", "path", "file", "field", "count",
+    "length", "len", "limit", "size", "ttl", "expir", "policy", "label", "endpoint", "header",
+    "prefix", "regex", "pattern", "provider", "ref", "index", "hint", "reset", "error", "message",
+    "izer", "usage", "manager", "smanager", "list", "at",
 ];
 
 /// After the last of these in a name comes what it says about the secret.
@@ -211,7 +230,9 @@ pub(super) fn is_about(name: &[u8]) -> bool {
 }
 
 pub(super) fn is_path(value: &[u8]) -> bool {
+    const FILES: [&str; 6] = [".txt", ".pem", ".json", ".yml", ".yaml", ".lst"];
     matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..])
+        || FILES.iter().any(|end| value.ends_with(end.as_bytes()))
         || memchr::memmem::find(value, b"://").is_some()
 }
 
@@ -225,7 +246,7 @@ pub(super) fn is_code(value: &[u8]) -> bool {
         || value.contains(&b'.')
             && value
                 .split(|b| *b == b'.')
-                .all(|part| is_name(part) && part.len() < 24)
+                .all(|part| is_name(part) && (part.len() < 24 || is_wordy(part)))
 }
 
 /// The same of what may be a password: `Lake.Garda4` is none.

@@ -28,7 +28,7 @@ pub(super) fn says_so(value: &[u8]) -> bool {
 
 /// Chosen by a person, or made: quoted any word, bare in the settings of a program.
 pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
-    if is_about(name) || is_public(name) {
+    if is_about(name) || is_public(name) || is_sealed(&text[start..end]) {
         return None;
     }
     let before = start.checked_sub(1).map_or(b' ', |i| text[i]);
@@ -51,7 +51,9 @@ pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Ra
     let is_result = name.eq_ignore_ascii_case(b"pass");
     let is_folder = name.eq_ignore_ascii_case(b"pwd");
     let odd = is_odd(value);
-    if !odd && (says_so(value) || is_result || is_folder) || is_result && name == b"PASS" {
+    let is_check = value.contains(&b'|') && is_wordy(value);
+    let is_other = !odd && (says_so(value) || is_result || is_folder);
+    if is_other || is_check || is_result && name == b"PASS" {
         return None;
     }
     let after = text.get(range.1).copied().unwrap_or(b'\n');
@@ -61,9 +63,16 @@ pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Ra
         // of an address
         false if name.is_empty() => true,
         false if is_variable => before == b'=' || ends,
+        false if is_setting(text, name, start) => after == b'\n' && !says_so(value),
         false => ends && odd && !(is_name(value) && says_so(value)),
     };
     fits.then_some(range)
+}
+
+/// `name=` at the beginning of a line, as files of settings have it.
+fn is_setting(text: &[u8], name: &[u8], start: usize) -> bool {
+    let line = start.checked_sub(name.len() + 1);
+    text[..start].ends_with(b"=") && line.is_some_and(|at| at == 0 || text[at - 1] == b'\n')
 }
 
 /// After these comes what it is.
@@ -95,6 +104,60 @@ pub(super) fn told(text: &[u8], (start, end): Range) -> Option<Range> {
         false => is_strong(value),
     };
     fits.then_some(range)
+}
+
+/// Told, and the word for is stands before it.
+pub(super) fn said(text: &[u8], (start, end): Range) -> Option<Range> {
+    let value = bare(&text[start..end]);
+    let range = (start, start + value.len());
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
+    if value.len() < 6 || !letters || refers {
+        return None;
+    }
+    let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
+    let sign = value[1..value.len() - 1].iter().any(|b| SIGNS.contains(b));
+    (digit || sign || has_seam(value)).then_some(range)
+}
+
+/// Two words with a capital, joined: `Velvet-Hammer`.
+fn has_seam(value: &[u8]) -> bool {
+    const WORD_BYTES_MIN: usize = 3;
+    let words = || value.split(|b| b"-_.".contains(b));
+    words().count() > 1
+        && words().all(|word| word.len() >= WORD_BYTES_MIN)
+        && value[0].is_ascii_uppercase()
+        && value.iter().any(u8::is_ascii_lowercase)
+}
+
+/// Printed by a program that made it.
+pub(super) fn issued(text: &[u8], (start, end): Range) -> Option<Range> {
+    const BASE64_BYTES_MIN: usize = 24;
+    let value = &text[start..end];
+    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    let slashes = value.contains(&b'/') && value.len() < BASE64_BYTES_MIN;
+    let cut = value.ends_with(b":") || value.starts_with(b"-") || value.starts_with(b"#");
+    let refers = !is_typed(value) || is_code_of(without_padding(value)) || slashes || cut;
+    let capitals = value[1..].iter().filter(|b| b.is_ascii_uppercase()).count();
+    let base32 = value.len() >= 16
+        && value
+            .iter()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    let mixed = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit)
+        || is_strong(value)
+        || capitals > 1 && has(u8::is_ascii_lowercase)
+        || base32;
+    let words = is_wordy(value) && !is_strong(value) && !base32;
+    (!refers && mixed && !words && entropy(value) >= 2.5).then_some((start, end))
+}
+
+/// Random, or strong right behind the equals sign of a setting.
+pub(super) fn strange(text: &[u8], (start, end): Range) -> Option<Range> {
+    let value = bare(&text[start..end]);
+    let assigned = text[..start].ends_with(b"=");
+    let refers = !is_typed(value) || is_code_of(without_padding(value)) || says_so(value);
+    let fits = is_random(value) || assigned && is_strong(value);
+    (!refers && fits).then_some((start, start + value.len()))
 }
 
 /// What neither words nor names of code have.

@@ -9,6 +9,10 @@ pub(super) struct Prefilter {
     literals: Vec<String>,
     /// Each [`place`] where a literal begins.
     begins: Bits,
+    /// The same one byte further, of literals that have as much: `use ` is rarer than `use`.
+    next: Bits,
+    /// Each place whose literals end before that.
+    ends_at_once: Bits,
     /// Where one goes on, three bytes further: what most texts that begin alike don't do.
     goes_on: Bits,
     /// Each place whose literals end before that.
@@ -35,6 +39,8 @@ impl Prefilter {
     pub fn new(literals: Vec<String>) -> Prefilter {
         let mut prefilter = Prefilter {
             begins: Bits::none(),
+            next: Bits::none(),
+            ends_at_once: Bits::none(),
             goes_on: Bits::none(),
             ends_early: Bits::none(),
             at_place: FxHashMap::default(),
@@ -47,12 +53,12 @@ impl Prefilter {
                     let place = place(*begin);
                     prefilter.begins.set(place);
                     prefilter.at_place.entry(place).or_default().push(i);
-                    match literal
-                        .as_bytes()
-                        .get(BEGIN..)
-                        .and_then(<[u8]>::first_chunk)
-                    {
-                        Some(next) => prefilter.goes_on.set(self::place(*next)),
+                    match place_at(literal.as_bytes(), 1) {
+                        Some(next) => prefilter.next.set(next),
+                        None => prefilter.ends_at_once.set(place),
+                    }
+                    match place_at(literal.as_bytes(), BEGIN) {
+                        Some(next) => prefilter.goes_on.set(next),
                         None => prefilter.ends_early.set(place),
                     }
                 }
@@ -66,7 +72,7 @@ impl Prefilter {
     pub fn find(&self, text: &[u8], mut tell: impl FnMut(Hit)) {
         for (start, bytes) in text.windows(BEGIN).enumerate() {
             let place = place([bytes[0], bytes[1], bytes[2]]);
-            if self.begins.has(place) && self.may_go_on(place, text, start + BEGIN) {
+            if self.begins.has(place) && self.may_go_on(place, text, start) {
                 let begun = self.at_place.get(&place).into_iter().flatten();
                 begun
                     .filter(|literal| self.is_at(**literal, text, start))
@@ -81,9 +87,10 @@ impl Prefilter {
         }
     }
 
-    fn may_go_on(&self, place: u16, text: &[u8], at: usize) -> bool {
-        let next = text.get(at..).and_then(<[u8]>::first_chunk);
-        self.ends_early.has(place) || next.is_some_and(|next| self.goes_on.has(self::place(*next)))
+    fn may_go_on(&self, place: u16, text: &[u8], start: usize) -> bool {
+        let goes = |on: &Bits, at| place_at(text, start + at).is_some_and(|next| on.has(next));
+        self.ends_at_once.has(place)
+            || goes(&self.next, 1) && (self.ends_early.has(place) || goes(&self.goes_on, BEGIN))
     }
 
     fn is_at(&self, literal: usize, text: &[u8], start: usize) -> bool {
@@ -110,6 +117,11 @@ impl Bits {
     fn has(&self, place: u16) -> bool {
         self.0[usize::from(place >> 6)] & (1 << (place & 63)) != 0
     }
+}
+
+fn place_at(text: &[u8], at: usize) -> Option<u16> {
+    let begin = text.get(at..)?.first_chunk()?;
+    Some(place(*begin))
 }
 
 /// The same for upper and lower case, and for nearly nothing else.

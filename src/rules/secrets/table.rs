@@ -44,6 +44,8 @@ pub(super) struct Row {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Samples {
     pub masked: Vec<String>,
+    /// Masked where nothing else stands on their lines.
+    pub alone: Vec<String>,
     pub kept: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
 
 use super::looks::*;
-use super::passwords::{chosen, is_odd, says_so, strong, told};
+use super::passwords::{chosen, is_odd, issued, said, says_so, strange, strong, told};
 use serde::Deserialize;
 
 /// How a secret has to look.
@@ -26,6 +26,18 @@ pub(super) enum Validator {
     Strong,
     /// The same between quotes, where any sign is enough.
     Odd,
+    /// One that the pattern has the word for is before: with a digit, a sign, or a seam and a capital.
+    Said,
+    /// One that a program prints: neither a path nor words.
+    Issued,
+    /// Several that a program prints, most of them digits.
+    Coded,
+    /// Letters, digits and signs, closer than code has them.
+    Dense,
+    /// Assigned to a name that says little: random, or what nobody calls a variable.
+    Strange,
+    /// A key between its marks: lines of base64, and more than a beginning that is cut short.
+    Block,
     /// Base64 of `user:password`.
     Basic,
     /// An address that is somebody's: neither loopback nor unspecified.
@@ -45,6 +57,12 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         Validator::Told => return told(text, range),
         Validator::Strong => return strong(text, range),
         Validator::Odd => is_typed(value) && is_odd(value) && !is_path(value) && !says_so(value),
+        Validator::Said => return said(text, range),
+        Validator::Issued => return issued(text, range),
+        Validator::Coded => value.iter().filter(|b| b.is_ascii_digit()).count() * 2 > value.len(),
+        Validator::Dense => is_dense(value),
+        Validator::Strange => return strange(text, range),
+        Validator::Block => is_block(value),
         Validator::Basic => is_basic(value),
         Validator::Address => is_somebodys(value),
     };
@@ -61,6 +79,33 @@ fn is_password(value: &[u8]) -> bool {
         || words
         || value.contains(&b'(')
         || is_placeholder(value))
+}
+
+/// Its lines are base64, and together longer than what all keys of a kind begin with.
+fn is_block(value: &[u8]) -> bool {
+    const LINE_BYTES_MIN: usize = 16;
+    const BYTES_MIN: usize = 40;
+    let lines = value.split(|b| !(b.is_ascii_alphanumeric() || b"+/=".contains(b)));
+    let long = lines.map(<[u8]>::len).filter(|len| *len >= LINE_BYTES_MIN);
+    long.sum::<usize>() >= BYTES_MIN
+}
+
+/// Signs between letters and digits, and no name before a bracket.
+fn is_dense(value: &[u8]) -> bool {
+    const SIGNS_MIN: usize = 3;
+    let count = |kind: fn(&u8) -> bool| value.iter().filter(|b| kind(b)).count();
+    let signs = count(|b| b"!#$%^&*@+=?~".contains(b));
+    let call = value
+        .windows(2)
+        .any(|two| two == b"()" || two == b"$(" || two == b"${");
+    signs >= SIGNS_MIN
+        && count(u8::is_ascii_digit) >= SIGNS_MIN
+        && count(u8::is_ascii_lowercase) >= SIGNS_MIN
+        && !call
+        && !is_path(value)
+        && !is_placeholder(value)
+        && !is_wordy(value)
+        && entropy(value) >= 3.5
 }
 
 fn is_basic(value: &[u8]) -> bool {
@@ -122,12 +167,13 @@ fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
     let dotted = value.iter().filter(|b| **b == b'.').count() > 2;
     let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
     let made = mixed || hex && is_variable_of_a_shell(name);
-    made && !known && !path && !dotted && !is_public(name) && is_random(value)
+    let public = is_public(name) || is_identity(name) || is_sealed(value);
+    made && !known && !path && !dotted && !public && is_random(value)
 }
 
 /// A literal that is assigned: up to its closing quote, else up to what ends a bare value.
 fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
-    if is_about(name) || is_public(name) {
+    if is_about(name) || is_public(name) || is_sealed(&text[start..end]) {
         return None;
     }
     let quote = start
@@ -235,5 +281,5 @@ impl Style {
 fn is_phrase_about(value: &[u8]) -> bool {
     let words = value.iter().filter(|b| **b == b' ').count();
     let digit = value.iter().any(u8::is_ascii_digit);
-    is_wordy(value) && (words > 0 || !digit) || is_placeholder(value)
+    is_wordy(value) && (words > 0 || !digit || value.contains(&b'|')) || is_placeholder(value)
 }
