@@ -18,6 +18,7 @@ pub mod injected;
 pub mod keywords;
 pub mod markers;
 pub mod names;
+pub mod narration;
 pub mod orders;
 pub mod outcome;
 pub mod paths;
