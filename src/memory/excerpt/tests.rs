@@ -1,3 +1,5 @@
+//! What is quoted of small talks, in little room.
+
 use super::*;
 use crate::model::exchange::ItemKind;
 use crate::model::item::{Mark, between};

@@ -3,10 +3,10 @@
 
 use crate::model::episode::EpisodeSource;
 use crate::model::item::Mark;
+use crate::store::columns::source;
 use crate::store::compression::Unpacked;
 use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
-use crate::store::ingest::episode_items;
 use crate::store::search::evidence::Finder;
 use crate::store::search::pattern::{Pattern, Term};
 use crate::store::search::query::patterns;
@@ -47,6 +47,7 @@ impl Store {
         for episode in episodes {
             let read = self.one_text(*episode).map_err(failed("reading a text"))?;
             let Some(mut read) = read else { continue };
+            read.outline = self.outline(*episode)?;
             let found = finder.read(&read.text).matches.into_iter();
             let found = found.map(|found| (numbers[found.pattern], found.start..found.end));
             read.terms = found.collect();
@@ -72,27 +73,21 @@ impl Store {
 
     fn one_text(&self, episode: Uuid) -> rusqlite::Result<Option<EpisodeText>> {
         let mut select = self.db.prepare_cached(
-            "SELECT e.n, e.source, e.stream, e.part, b.text
+            "SELECT e.source, e.stream, e.part, b.text
              FROM episode e JOIN body b ON b.episode = e.n WHERE e.id = ?1",
         )?;
         let row = select.query_row([episode.as_bytes()], |row| {
-            let Unpacked(text) = row.get(4)?;
-            let n: i64 = row.get(0)?;
-            let text = EpisodeText {
+            let Unpacked(text) = row.get(3)?;
+            Ok(EpisodeText {
                 episode,
-                source: crate::store::columns::source(row, 1)?,
-                stream: row.get(2)?,
-                part: row.get(3)?,
+                source: source(row, 0)?,
+                stream: row.get(1)?,
+                part: row.get(2)?,
                 text,
                 outline: Vec::new(),
                 terms: Vec::new(),
-            };
-            Ok((n, text))
+            })
         });
-        let Some((n, mut text)) = sound_or_none(row.optional())?.flatten() else {
-            return Ok(None);
-        };
-        text.outline = episode_items::read(&self.db, n)?;
-        Ok(Some(text))
+        Ok(sound_or_none(row.optional())?.flatten())
     }
 }
