@@ -254,12 +254,21 @@ fn whole(prompt: &Prompt<'_, '_>, rest_room: usize) -> String {
     }
     let room = if is_more { rest_room } else { room };
     let mut text = shortened(&joined(&chosen), room);
-    if !text.ends_with('…') && !text.matches('"').count().is_multiple_of(2) {
-        // a mark around a sentence's last words is no mark around it
+    // a mark around a sentence's last words is no mark around it
+    let end = text
+        .char_indices()
+        .rev()
+        .nth(END_CHARS)
+        .map_or(0, |(at, _)| at);
+    let quoted = format!("{}\"", &text[end..]);
+    if !text.matches('"').count().is_multiple_of(2) && prompt.line.words().contains(&quoted) {
         text.push('"');
     }
     with_pasted(text, prompt, room)
 }
+
+/// So many characters say where a text ends.
+const END_CHARS: usize = 12;
 
 /// The sentence that an objective is made around: the ask; who only describes comes to the point with a contrast.
 fn opening<'a, 'p>(all: &'a [Told<'p>]) -> Option<&'a Told<'p>> {
@@ -317,7 +326,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
             nth,
             at: 0,
             kind: request.kind,
-            text: request.text.trim_start_matches(['-', '–', ' ']),
+            text: without_label(request.text.trim_start_matches(['-', '–', ' '])),
             leads: sentence.ends_with(':'),
             is_title: Some(&nth) == title,
         })
@@ -338,6 +347,11 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
         .enumerate()
         .for_each(|(at, told)| told.at = at);
     all
+}
+
+/// `Plan: Two parsers` as `Two parsers`: what leads to it says so.
+fn without_label(text: &str) -> &str {
+    text.strip_prefix("Plan: ").unwrap_or(text)
 }
 
 /// More than one word of it says what it is about.
@@ -517,7 +531,9 @@ mod tests {
             (named, vec!["Round totals half up"], "Round totals half up"),
             (
                 SessionContext::default(),
-                vec!["Implement this plan:\n\n# Split the parser in two\n\n## Context\n\nIt grew."],
+                vec![
+                    "Implement this plan:\n\n# Plan: Split the parser in two\n\n## Context\n\nIt grew.",
+                ],
                 "Implement this plan: Split the parser in two",
             ),
             (
