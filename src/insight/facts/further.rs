@@ -92,7 +92,13 @@ fn said(
         return agreed(lines, prompt).map(|text| format!("{text}{}", became()));
     };
     let text = &shortened(best.text, REQUEST_CHARS_MAX);
-    let is_idle = || asks_for_nothing(text) || !is_own(text);
+    let is_work = || {
+        exchange(lines, prompt.at)
+            .iter()
+            .flat_map(|line| line.item.findings)
+            .any(changes)
+    };
+    let is_idle = || asks_for_nothing(text) || !is_own(text) && !is_work();
     if best.kind == RequestKind::Statement && answer.is_none() && is_idle() {
         return None;
     }
