@@ -67,18 +67,17 @@ pub fn objective(
     };
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
-    let about = work.pointed_at(&whole(first, 0));
-    let about: usize = about.iter().map(|name| name.chars().count() + 2).sum();
-    let mut text = whole(first, OBJECTIVE_CHARS_MAX.saturating_sub(about + 1));
+    let mut about = work.pointed_at(&whole(first, 0));
+    let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
+    let mut text = whole(first, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     if is_pointer(&text) || first.prose.is_cut {
         let more = further(first, others, context);
         let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
         let more = more.map(|more| shortened(&more, room));
         text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
     }
-    let about = work.pointed_at(&text);
+    about.retain(|name| !is_told(&text, name));
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
-    let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let later = then(lines, others, &text, left.saturating_sub(most));
     text.push_str(&later);
     // what somebody asked is whole before it is told where
@@ -404,6 +403,17 @@ fn titled<'c>(first: &Prompt<'_, '_>, context: &SessionContext<'c>) -> Option<&'
     })
 }
 
+/// The words of a name stand in a text.
+fn is_told(text: &str, name: &str) -> bool {
+    let words: Vec<String> = tokens(text).collect();
+    are_told(&words, name)
+}
+
+fn are_told(words: &[String], name: &str) -> bool {
+    let mut parts = tokens(name).filter(|part| !is_stopword(part));
+    parts.all(|part| words.iter().any(|word| is_same(word, &part)))
+}
+
 /// What a session worked at.
 struct Work<'l, 't> {
     lines: &'l [LocatedItem<'t>],
@@ -414,10 +424,7 @@ impl Work<'_, '_> {
     /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
     fn pointed_at(&self, text: &str) -> Vec<String> {
         let words: Vec<String> = tokens(text).collect();
-        let is_told = |name: &str| {
-            let mut parts = tokens(name).filter(|part| !is_stopword(part));
-            parts.all(|part| words.iter().any(|word| is_same(word, &part)))
-        };
+        let is_told = |name: &str| are_told(&words, name);
         let mut names = Vec::new();
         let project = self.context.project.filter(|name| !is_told(name));
         names.extend(project.map(str::to_owned));

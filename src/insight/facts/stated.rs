@@ -21,6 +21,16 @@ fn beginning(words: &str, bytes_max: usize) -> Option<String> {
 /// What an agent's words state, line by line: sentences as they are, rows of tables as points, what a list is
 /// about before it; without chatter, announcements, code, questions and offers.
 pub fn stated(words: &str) -> Vec<String> {
+    stated_in(words, READ_BYTES_MAX)
+}
+
+/// How that begins: as much as one line may tell.
+pub fn stated_first(words: &str) -> Vec<String> {
+    stated_in(words, 5 * STEP_BYTES_MAX)
+}
+
+/// Behind so many bytes points of lists are only counted, and prose isn't read.
+fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
     let mut inside_code = false;
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
@@ -48,9 +58,8 @@ pub fn stated(words: &str) -> Vec<String> {
                 continue;
             }
             true => row(bare, &columns),
-            // only counted
-            false if bytes > READ_BYTES_MAX && is_point(line) => line.to_owned(),
-            false if bytes > READ_BYTES_MAX => break,
+            false if bytes > bytes_max && is_point(line) => line.to_owned(),
+            false if bytes > bytes_max => break,
             false => said(line, bytes == 0),
         };
         bytes += said.len();
