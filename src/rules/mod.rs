@@ -38,6 +38,7 @@ pub mod test_runners;
 pub mod test_words;
 pub mod tool_cache;
 pub mod tools;
+pub mod undoing_hints;
 pub mod user;
 pub mod words;
 pub mod work_words;

@@ -4,6 +4,7 @@
 use super::choose::Place;
 use super::spans::{Span, Voice};
 use crate::rules::rollbacks::{self, Language, is_same_topic};
+use crate::rules::undoing_hints::may_undo;
 use std::collections::BTreeSet;
 
 /// Objects by itself.
@@ -29,7 +30,9 @@ pub(super) fn taken_back<'a, 't>(
     let first = said.next()?;
     let is_next = |span: &Span<'_>, of: usize| (of, span.item) == (first.0, first.1.item);
     let mut topics: Option<BTreeSet<String>> = None;
-    std::iter::once(first).chain(said).find_map(|(of, span)| {
+    let all = std::iter::once(first).chain(said);
+    let mut all = all.filter(|(_, span)| may_undo(span.text));
+    all.find_map(|(of, span)| {
         let language = rollbacks::language(span.text)?;
         let read = language.sentence(span.text);
         if read.is_question {
