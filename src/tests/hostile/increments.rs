@@ -96,7 +96,7 @@ impl Shelf {
                 seen: at.map_or(SourceChange::New, |_| SourceChange::Grown),
                 was: None,
             },
-            ties: Vec::new(),
+            ties: Box::default(),
             session: "s".into(),
             stream: None,
             cwd: None,
@@ -105,7 +105,7 @@ impl Shelf {
             course: Default::default(),
             tombstones: Default::default(),
             rules: None,
-            before,
+            before: before.map(Box::new),
         };
         let (mut ids, mut scratch) = (Ids::default(), Scratch::default());
         let mut take = |commit| {

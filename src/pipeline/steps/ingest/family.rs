@@ -5,13 +5,21 @@ use super::file::FileWork;
 use crate::model::fork::{KIN_MAX, Kin};
 use crate::model::time::Time;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+
+/// Files to read.
+#[expect(
+    clippy::vec_box,
+    reason = "a hundred thousand are moved from list to list"
+)]
+pub type Works = Vec<Box<FileWork>>;
 
 /// Files to read, in order, and short ids of records that files of the family hold which are not
 /// to be read.
 #[derive(Debug, Default)]
 pub struct Family {
     /// In reading order: the first that has a record owns it.
-    pub works: Vec<FileWork>,
+    pub works: Works,
     /// Committed ids of the other files of the family that the store knows.
     pub known: Vec<u64>,
 }
@@ -20,46 +28,45 @@ pub struct Family {
 /// `also` are the ties of files that the store knows and that are not to be read: they join
 /// families too.
 pub fn families(
-    works: Vec<FileWork>,
+    works: Works,
     also: &[(String, Vec<String>)],
 ) -> Vec<(Family, Vec<String>)> {
-    let mut sets = Sets::default();
-    let mut names: FxHashMap<String, usize> = FxHashMap::default();
-    let ties = works
-        .iter()
-        .map(|w| &w.ties)
-        .chain(also.iter().map(|(_, ties)| ties));
-    for (member, ties) in ties.enumerate() {
-        sets.add(member);
-        for tie in ties {
-            match names.get(tie) {
-                Some(other) => sets.join(member, *other),
-                None => {
-                    names.insert(tie.clone(), member);
-                }
+    let mut sets = Sets::of(works.len() + also.len());
+    let mut names: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut join = |member, tie| {
+        if let Some(other) = names.insert(tie, member) {
+            sets.join(member, other);
+        }
+    };
+    for (member, work) in works.iter().enumerate() {
+        work.ties.iter().for_each(|tie| join(member, tie));
+    }
+    let count = works.len();
+    for (n, (_, ties)) in also.iter().enumerate() {
+        ties.iter().for_each(|tie| join(count + n, tie));
+    }
+    drop(names);
+    let mut all: Vec<(Family, Vec<String>)> = Vec::new();
+    let mut family_of: FxHashMap<usize, usize> = FxHashMap::default();
+    for (member, work) in works.into_iter().enumerate() {
+        match family_of.entry(sets.root(member)) {
+            Entry::Occupied(family) => all[*family.get()].0.works.push(work),
+            Entry::Vacant(family) => {
+                family.insert(all.len());
+                let (works, known) = (vec![work], Vec::new());
+                all.push((Family { works, known }, Vec::new()));
             }
         }
     }
-    let mut families: FxHashMap<usize, (Family, Vec<String>)> = FxHashMap::default();
-    let count = works.len();
-    for (member, work) in works.into_iter().enumerate() {
-        families
-            .entry(sets.root(member))
-            .or_default()
-            .0
-            .works
-            .push(work);
-    }
     for (n, (key, _)) in also.iter().enumerate() {
-        if let Some(family) = families.get_mut(&sets.root(count + n)) {
-            family.1.push(key.clone());
+        if let Some(family) = family_of.get(&sets.root(count + n)) {
+            all[*family].1.push(key.clone());
         }
     }
-    let mut all: Vec<_> = families.into_values().collect();
+    drop(family_of);
     for (family, _) in &mut all {
         in_reading_order(&mut family.works);
     }
-    // the map above has no order, and the output must not depend on it
     all.sort_by(|a, b| {
         a.0.works[0]
             .slice
@@ -73,8 +80,11 @@ pub fn families(
 /// Forgotten sessions first, so that no fork owns what they say; then files that the store knows
 /// (what they hold is theirs), main logs before sub-agents' (they share no records), origins before
 /// their forks, then by the time of the first record, then by name.
-fn in_reading_order(works: &mut Vec<FileWork>) {
-    let mut kin: Vec<Option<Kin>> = works.iter().map(new_kin).collect();
+fn in_reading_order(works: &mut Works) {
+    if works.len() < 2 {
+        return;
+    }
+    let mut kin: Vec<Option<Kin>> = works.iter().map(|work| new_kin(work)).collect();
     if kin.iter().flatten().count() > KIN_MAX {
         kin.fill(None);
     }
@@ -82,7 +92,7 @@ fn in_reading_order(works: &mut Vec<FileWork>) {
         None => 0,
         Some(kin) => all.iter().flatten().filter(|k| k.is_before(kin)).count(),
     };
-    let mut ordered: Vec<(usize, FileWork)> = std::mem::take(works)
+    let mut ordered: Vec<(usize, Box<FileWork>)> = std::mem::take(works)
         .into_iter()
         .zip(&kin)
         .map(|(work, own)| (origins(own, &kin), work))
@@ -97,7 +107,7 @@ fn new_kin(work: &FileWork) -> Option<Kin> {
 }
 
 fn reading_order(
-    (origins, work): &(usize, FileWork),
+    (origins, work): &(usize, Box<FileWork>),
 ) -> (bool, bool, bool, usize, Option<Time>, &str) {
     let stays = !work.tombstones.holds(&work.session);
     (
@@ -111,15 +121,16 @@ fn reading_order(
 }
 
 /// Disjoint sets.
-#[derive(Default)]
 struct Sets {
     parent: Vec<usize>,
 }
 
 impl Sets {
-    fn add(&mut self, member: usize) {
-        debug_assert_eq!(member, self.parent.len());
-        self.parent.push(member);
+    /// So many members, each alone.
+    fn of(members: usize) -> Sets {
+        Sets {
+            parent: (0..members).collect(),
+        }
     }
 
     fn root(&mut self, mut member: usize) -> usize {

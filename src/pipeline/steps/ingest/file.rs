@@ -44,23 +44,23 @@ const COMMIT_BYTES: usize = 512 << 10;
 /// Lines that one commit may settle, for files with little text.
 const COMMIT_LINES: usize = 20_000;
 
-/// One file to read.
+/// One file to read. All of a run's are in memory at once, so it is small.
 #[derive(Debug)]
 pub struct FileWork {
     /// Which bytes.
     pub slice: Slice,
     /// Names that tie it to its family.
-    pub ties: Vec<String>,
+    pub ties: Box<[Box<str>]>,
     /// The session that it belongs to.
-    pub session: String,
+    pub session: Box<str>,
     /// `None`: the session's main log.
-    pub stream: Option<String>,
+    pub stream: Option<Box<str>>,
     /// The session's first directory, as far as known.
-    pub cwd: Option<String>,
+    pub cwd: Option<Arc<str>>,
     /// The project's root, where the disk knows better than the spelling of `cwd`.
-    pub root: Option<String>,
+    pub root: Option<Arc<str>>,
     /// The session that its head says it was forked from.
-    pub forked_from: Option<String>,
+    pub forked_from: Option<Box<str>>,
     /// How it goes on, as far as that is needed to know whose records it holds.
     pub course: Course,
     /// How it is treated; `None`: as every file of the run.
@@ -68,13 +68,14 @@ pub struct FileWork {
     /// What stays out of the store.
     pub tombstones: Arc<Tombstones>,
     /// What the store has of it.
-    pub before: Option<Before>,
+    pub before: Option<Box<Before>>,
 }
 
 impl FileWork {
     /// Its session among those that it may share records with.
     pub fn kin(&self) -> Kin {
-        let (session, stated) = (self.session.clone(), self.forked_from.clone());
+        let session = self.session.to_string();
+        let stated = self.forked_from.as_ref().map(ToString::to_string);
         Kin::new(session, stated, self.course.clone())
     }
 }
@@ -185,7 +186,7 @@ impl Fold {
     ) -> Result<(Fold, ParsedLog)> {
         let (standing, checked_bytes) = standing(&work)?;
         let again = standing == FileContinuity::Again;
-        let (generation, content, resume_state) = start(work.before, standing, ids);
+        let (generation, content, resume_state) = start(work.before.map(|before| *before), standing, ids);
         let mut slice = work.slice;
         // the bytes before the offset are other ones now
         if standing != FileContinuity::GoesOn {
@@ -209,8 +210,8 @@ impl Fold {
                 last_time(&resume_state),
             ),
             committed_to: slice.from,
-            stream: work.stream,
-            ties: work.ties,
+            stream: work.stream.map(String::from),
+            ties: work.ties.into_iter().map(String::from).collect(),
             session,
             generation,
             rebuild: again,
@@ -317,8 +318,8 @@ impl Fold {
             false => (Stat::default(), tail.from),
         };
         Ok(Checkpoint {
-            key: self.slice.file.key.clone(),
-            path: self.slice.file.path.to_string_lossy().into_owned(),
+            key: self.slice.file.key.to_string(),
+            path: self.slice.file.path().to_string_lossy().into_owned(),
             agent: self.slice.file.agent,
             stat,
             generation: self.generation,
@@ -481,7 +482,7 @@ enum FileContinuity {
 
 /// What has to be done with a file, and the bytes that it took to know.
 fn standing(work: &FileWork) -> Result<(FileContinuity, u64)> {
-    let Some(Before { ids, .. }) = &work.before else {
+    let Some(Before { ids, .. }) = work.before.as_deref() else {
         return Ok((FileContinuity::Afresh, 0));
     };
     match work.slice.seen {

@@ -3,7 +3,7 @@
 //! Reads heads of new files only; writes nothing.
 
 use super::account::Account;
-use super::family::{Family, families};
+use super::family::{Family, Works, families};
 use super::file::{Before, FileWork};
 use super::ids::Ids;
 use super::report::IngestReport;
@@ -71,7 +71,7 @@ pub fn gather(
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let known: KnownLog = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known = KnownLog::new(last_seen?);
     let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside_sizes();
@@ -82,12 +82,6 @@ pub fn gather(
         return Ok(gathered);
     }
     let known = checkpoints(&discovered.slices, &known, store)?;
-    let outcomes = each(discovered.slices, setup.jobs, |slice| {
-        let name = slice.file.key.clone();
-        // one file's panic is one file's failure
-        catch_unwind(AssertUnwindSafe(|| look(slice, &known)))
-            .unwrap_or_else(|_| Err((name, anyhow!("internal error while reading it"))))
-    })?;
     let tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
     gathered.tombstones = Arc::new(tombstones);
     let context = GatherContext {
@@ -95,13 +89,19 @@ pub fn gather(
         known: &known,
         setup,
     };
-    let mut works = Vec::new();
-    for outcome in outcomes {
-        match outcome {
-            Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
-            Ok(looked) => {
-                report.bytes_read += looked.read_bytes;
-                works.extend(admit(looked, &context, &mut gathered, report)?);
+    let mut works = Works::new();
+    let mut folders = Folders::default();
+    let mut slices = discovered.slices.into_iter();
+    while slices.len() > 0 {
+        let some = slices.by_ref().take(LOOKS).collect();
+        for outcome in each(some, setup.jobs, |slice| look_safely(slice, &known))? {
+            match outcome {
+                Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
+                Ok(looked) => {
+                    report.bytes_read += looked.read_bytes;
+                    let work = admit(looked, &context, &mut gathered, &mut folders, report)?;
+                    works.extend(work.map(Box::new));
+                }
             }
         }
     }
@@ -116,9 +116,9 @@ pub fn gather(
 }
 
 /// The families of these files, with the records that the store has of their relatives.
-fn with_relatives(works: Vec<FileWork>, store: Option<&Store>) -> Result<Vec<Family>> {
+fn with_relatives(works: Works, store: Option<&Store>) -> Result<Vec<Family>> {
     let mut also = match store {
-        Some(store) => store.tied(works.iter().flat_map(|work| &work.ties))?,
+        Some(store) => store.tied(works.iter().flat_map(|work| &*work.ties))?,
         None => Vec::new(),
     };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
@@ -140,7 +140,7 @@ type Checkpoints = FxHashMap<String, Checkpoint>;
 
 fn checkpoints(slices: &[Slice], known: &KnownLog, store: Option<&Store>) -> Result<Checkpoints> {
     let keys = slices.iter().map(Slice::known_as);
-    let keys = keys.filter(|key| known.contains_key(*key));
+    let keys = keys.filter(|key| known.get(key).is_some());
     let mut checkpoints = Checkpoints::default();
     for (key, store) in keys.filter_map(|key| Some((key, store?))) {
         let checkpoint = store.checkpoint(key)?;
@@ -158,9 +158,42 @@ struct Looked {
     read_bytes: u64,
 }
 
+/// Looks that wait to be judged. More: memory; fewer: workers that wait.
+const LOOKS: usize = 4_096;
+
+/// [`look`], where one file's panic is one file's failure.
+fn look_safely(slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
+    let name = slice.file.key.clone();
+    catch_unwind(AssertUnwindSafe(|| look(slice, known))).unwrap_or_else(|_| {
+        let reason = anyhow!("internal error while reading it");
+        Err((name.to_string(), reason))
+    })
+}
+
+/// Folders that logs name, each once: most name few.
+#[derive(Default)]
+struct Folders(FxHashSet<Arc<str>>);
+
+impl Folders {
+    fn shared(&mut self, folder: Option<String>) -> Option<Arc<str>> {
+        let folder = folder?;
+        if let Some(known) = self.0.get(&*folder) {
+            return Some(known.clone());
+        }
+        let new: Arc<str> = folder.into();
+        self.0.insert(new.clone());
+        Some(new)
+    }
+}
+
+/// Names as a file's work keeps them.
+fn compact(ties: Vec<String>) -> Box<[Box<str>]> {
+    ties.into_iter().map(String::into_boxed_str).collect()
+}
+
 /// Runs in a worker: the only reading that gathering does.
 fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
-    let named = |e| (slice.file.key.clone(), e);
+    let named = |e| (slice.file.key.to_string(), e);
     let old = known.get(slice.known_as());
     let (goes_on, mut read_bytes) = match old {
         Some(old) => goes_on(&slice, old).map_err(named)?,
@@ -251,11 +284,12 @@ fn admit(
     looked: Looked,
     context: &GatherContext<'_>,
     gathered: &mut Gathered,
+    folders: &mut Folders,
     report: &mut IngestReport,
 ) -> Result<Option<FileWork>> {
     let (mut slice, setup) = (looked.slice, context.setup);
     if looked.same {
-        let key = slice.file.key.clone();
+        let key = slice.file.key.to_string();
         gathered.moved.push((key, slice.file));
         report.files_unchanged += 1;
         return Ok(None);
@@ -265,7 +299,8 @@ fn admit(
         (Some(checkpoint), Some(store)) if slice.seen != SourceChange::New => (checkpoint, store),
         _ => {
             let peek = looked.peek.unwrap_or_default();
-            return Ok(new_work(slice, peek, setup, &gathered.tombstones, report));
+            let tombstones = &gathered.tombstones;
+            return Ok(new_work(slice, peek, setup, tombstones, folders, report));
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
@@ -295,24 +330,24 @@ fn admit(
         return Ok(None);
     }
     let checkpoint = Checkpoint {
-        key: slice.file.key.clone(),
+        key: slice.file.key.to_string(),
         ..checkpoint.clone()
     };
     Ok(Some(FileWork {
-        ties: head.ties,
-        session: head.session,
-        stream: head.stream,
-        root,
-        cwd: head.cwd,
+        ties: compact(head.ties),
+        session: head.session.into(),
+        stream: head.stream.map(String::into_boxed_str),
+        root: folders.shared(root),
+        cwd: folders.shared(head.cwd),
         forked_from: None,
         course: Course::default(),
         rules,
         tombstones: gathered.tombstones.clone(),
-        before: Some(Before {
+        before: Some(Box::new(Before {
             checkpoint,
             resume_state: resume_state.unwrap_or_default(),
             ids,
-        }),
+        })),
         slice,
     }))
 }
@@ -390,6 +425,7 @@ fn new_work(
     peek: Peek,
     setup: &IngestOptions<'_>,
     tombstones: &Arc<Tombstones>,
+    folders: &mut Folders,
     report: &mut IngestReport,
 ) -> Option<FileWork> {
     let root = root_on_disk(peek.cwd.as_deref());
@@ -402,12 +438,12 @@ fn new_work(
     };
     Some(FileWork {
         slice,
-        ties: peek.ties,
-        session: peek.session,
-        stream: peek.stream,
-        cwd: peek.cwd,
-        root,
-        forked_from: peek.forked_from,
+        ties: compact(peek.ties),
+        session: peek.session.into(),
+        stream: peek.stream.map(String::into_boxed_str),
+        cwd: folders.shared(peek.cwd),
+        root: folders.shared(root),
+        forked_from: peek.forked_from.map(String::into_boxed_str),
         course: Course {
             begun: peek.first,
             turns: Vec::new(),
@@ -449,16 +485,15 @@ fn admitted(
 
 /// New logs that begin with the same record are forks of one another. Where their heads don't say
 /// whose history it is, how they go on does: they are read twice; there are few.
-fn tell_forks(works: &mut [FileWork], report: &mut IngestReport) {
-    let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
-    for (n, work) in works.iter().enumerate() {
-        let tie = work.ties.iter().find(|t| t.starts_with("uuid:"));
-        if let Some(tie) = tie.filter(|_| work.before.is_none() && work.stream.is_none()) {
-            alike.entry(tie.clone()).or_default().push(n);
-        }
-    }
-    let few = |members: &&Vec<usize>| (2..=KIN_MAX).contains(&members.len());
-    for members in alike.values().filter(few) {
+fn tell_forks(works: &mut [Box<FileWork>], report: &mut IngestReport) {
+    let first_record = |n: &usize| works[*n].ties.iter().find(|tie| tie.starts_with("uuid:"));
+    let is_new_main = |n: &usize| works[*n].before.is_none() && works[*n].stream.is_none();
+    let new = (0..works.len()).filter(|n| is_new_main(n) && first_record(n).is_some());
+    let mut new: Vec<usize> = new.collect();
+    new.sort_by_key(first_record);
+    let alike = new.chunk_by(|a, b| first_record(a) == first_record(b));
+    let few = alike.filter(|members| (2..=KIN_MAX).contains(&members.len()));
+    for members in few.map(<[usize]>::to_vec).collect::<Vec<_>>() {
         let kin: Vec<Kin> = members.iter().map(|n| works[*n].kin()).collect();
         for (n, one) in members.iter().zip(&kin) {
             let unmarked = |other: &&Kin| one.is_unmarked(other);

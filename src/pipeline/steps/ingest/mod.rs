@@ -71,7 +71,7 @@ pub fn index(
     let gathered = gather(Some(store), setup, &mut report)?;
     // before any commit: it looks for its file under the new key
     for (was, file) in &gathered.moved {
-        store.relocate(was, &file.key, &file.path.to_string_lossy(), file.stat)?;
+        store.relocate(was, &file.key, &file.path().to_string_lossy(), file.stat)?;
     }
     if gathered.files > 0 {
         progress.total(gathered.bytes, gathered.files);
