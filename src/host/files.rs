@@ -150,30 +150,41 @@ impl Listing {
                     false if kind.is_file() => self.logs.push((entry, filter.agent)),
                     false => {}
                 }
+                if self.logs.len() >= STATS_TOGETHER {
+                    self.describe();
+                }
             }
         }
         links
     }
 
-    fn described(mut self) -> FoundFile {
-        let stats = stats(&self.logs);
-        let mut files = Vec::with_capacity(stats.len());
-        for ((entry, agent), stat) in self.logs.into_iter().zip(stats) {
+    /// Of the entries that were listed, what files they are.
+    fn describe(&mut self) {
+        let logs = std::mem::take(&mut self.logs);
+        let stats = stats(&logs);
+        for ((entry, agent), stat) in logs.into_iter().zip(stats) {
             match stat {
-                Ok(stat) => files.push(describe(entry.path(), agent, stat)),
+                Ok(stat) => self.found.files.push(describe(entry.path(), agent, stat)),
                 Err(e) => {
                     let path = entry.into_path();
                     self.found.problems.push((path, e.to_string()));
                 }
             }
         }
+    }
+
+    fn described(mut self) -> FoundFile {
+        self.describe();
+        let files = &mut self.found.files;
         // plain before compressed: during Codex's (de)compression both exist for a moment
         files.sort_by(|a, b| (&a.key, a.compressed).cmp(&(&b.key, b.compressed)));
         files.dedup_by(|next, kept| next.key == kept.key);
-        self.found.files = files;
         self.found
     }
 }
+
+/// Entries whose `stat` is asked for together. More: memory; fewer: threads that begin.
+const STATS_TOGETHER: usize = 8_192;
 
 /// Fewer are not worth a thread.
 const STATS_ALONE: usize = 256;
@@ -227,7 +238,7 @@ fn describe(path: &Path, agent: Agent, stat: Stat) -> SourceFile {
     let compressed = text.ends_with(".zst");
     SourceFile {
         key: text.strip_suffix(".zst").unwrap_or(&text).into(),
-        odd_path: is_odd.then(|| path.into()),
+        odd_path: is_odd.then(|| Box::new(path.to_owned())),
         agent,
         stat,
         compressed,

@@ -104,7 +104,7 @@ pub struct SourceFile {
     /// hundred thousand.
     pub key: Arc<str>,
     /// The path, where the key doesn't spell it: it isn't UTF-8.
-    pub odd_path: Option<Arc<Path>>,
+    pub odd_path: Option<Box<PathBuf>>,
     /// Whose log it is.
     pub agent: Agent,
     /// What `stat` said when the run looked.
@@ -157,7 +157,7 @@ pub struct Slice {
     /// Why it has to be read.
     pub seen: SourceChange,
     /// The key under which the store knows it, where it moved.
-    pub was: Option<String>,
+    pub was: Option<Box<str>>,
 }
 
 impl Slice {

@@ -109,7 +109,7 @@ pub fn discover(
                 }
             }
         } else if let Some(old) = moves.get(&*file.key) {
-            let was = Some(old.key.clone());
+            let was = Some(old.key.as_str().into());
             let slice = slice(SourceChange::Grown, old.offset, old.line, was);
             found.slices.push(slice);
         } else if recent.as_ref().is_none_or(|r| r.contains(family(file)))

@@ -4,6 +4,7 @@
 use super::file::FileWork;
 use crate::model::fork::{KIN_MAX, Kin};
 use crate::model::time::Time;
+use crate::model::tombstone::Tombstones;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -20,8 +21,17 @@ pub type Works = Vec<Box<FileWork>>;
 pub struct Family {
     /// In reading order: the first that has a record owns it.
     pub works: Works,
-    /// Committed ids of the other files of the family that the store knows.
+    /// Keys of the family's other files, which the store knows and which are not to be read.
+    pub others: Vec<String>,
+    /// Committed ids of those.
     pub known: Vec<u64>,
+}
+
+impl Family {
+    /// Of its first file.
+    fn key(&self) -> &str {
+        self.works.first().map_or("", |work| &work.slice.file.key)
+    }
 }
 
 /// Groups works by their ties, transitively; families are ordered by their first file's key.
@@ -30,7 +40,8 @@ pub struct Family {
 pub fn families(
     works: Works,
     also: &[(String, Vec<String>)],
-) -> Vec<(Family, Vec<String>)> {
+    tombstones: &Tombstones,
+) -> Vec<Family> {
     let mut sets = Sets::of(works.len() + also.len());
     let mut names: FxHashMap<&str, usize> = FxHashMap::default();
     let mut join = |member, tie| {
@@ -46,41 +57,38 @@ pub fn families(
         ties.iter().for_each(|tie| join(count + n, tie));
     }
     drop(names);
-    let mut all: Vec<(Family, Vec<String>)> = Vec::new();
+    let mut all: Vec<Family> = Vec::new();
     let mut family_of: FxHashMap<usize, usize> = FxHashMap::default();
     for (member, work) in works.into_iter().enumerate() {
         match family_of.entry(sets.root(member)) {
-            Entry::Occupied(family) => all[*family.get()].0.works.push(work),
+            Entry::Occupied(family) => all[*family.get()].works.push(work),
             Entry::Vacant(family) => {
                 family.insert(all.len());
-                let (works, known) = (vec![work], Vec::new());
-                all.push((Family { works, known }, Vec::new()));
+                let works = vec![work];
+                all.push(Family {
+                    works,
+                    ..Family::default()
+                });
             }
         }
     }
     for (n, (key, _)) in also.iter().enumerate() {
         if let Some(family) = family_of.get(&sets.root(count + n)) {
-            all[*family].1.push(key.clone());
+            all[*family].others.push(key.clone());
         }
     }
     drop(family_of);
-    for (family, _) in &mut all {
-        in_reading_order(&mut family.works);
+    for family in &mut all {
+        in_reading_order(&mut family.works, tombstones);
     }
-    all.sort_by(|a, b| {
-        a.0.works[0]
-            .slice
-            .file
-            .key
-            .cmp(&b.0.works[0].slice.file.key)
-    });
+    all.sort_by(|a, b| a.key().cmp(b.key()));
     all
 }
 
 /// Forgotten sessions first, so that no fork owns what they say; then files that the store knows
 /// (what they hold is theirs), main logs before sub-agents' (they share no records), origins before
 /// their forks, then by the time of the first record, then by name.
-fn in_reading_order(works: &mut Works) {
+fn in_reading_order(works: &mut Works, tombstones: &Tombstones) {
     if works.len() < 2 {
         return;
     }
@@ -97,7 +105,11 @@ fn in_reading_order(works: &mut Works) {
         .zip(&kin)
         .map(|(work, own)| (origins(own, &kin), work))
         .collect();
-    ordered.sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
+    let forgotten = |work: &FileWork| tombstones.holds(&work.session);
+    ordered.sort_by(|(n, a), (m, b)| {
+        let (a, b) = ((!forgotten(a), place(a, *n)), (!forgotten(b), place(b, *m)));
+        a.cmp(&b)
+    });
     works.extend(ordered.into_iter().map(|(_, work)| work));
 }
 
@@ -106,15 +118,12 @@ fn new_kin(work: &FileWork) -> Option<Kin> {
     (work.before.is_none() && work.stream.is_none()).then(|| work.kin())
 }
 
-fn reading_order(
-    (origins, work): &(usize, Box<FileWork>),
-) -> (bool, bool, bool, usize, Option<Time>, &str) {
-    let stays = !work.tombstones.holds(&work.session);
+/// Where it comes among those that stay, with so many origins before it.
+fn place(work: &FileWork, origins: usize) -> (bool, bool, usize, Option<Time>, &str) {
     (
-        stays,
         work.before.is_none(),
         work.stream.is_some(),
-        *origins,
+        origins,
         work.course.begun,
         &work.slice.file.key,
     )

@@ -4,7 +4,7 @@
 
 use super::account::Account;
 use super::family::{Family, Works, families};
-use super::file::{Before, FileWork};
+use super::file::{Before, FileWork, Folder};
 use super::ids::Ids;
 use super::report::IngestReport;
 use super::workers::each;
@@ -14,7 +14,6 @@ use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::Checkpoint;
 use crate::model::fork::{Course, KIN_MAX, Kin};
-use crate::model::namespace::project_root;
 use crate::model::source::{Slice, SourceChange, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
@@ -45,7 +44,7 @@ pub struct Gathered {
     /// Files to read.
     pub files: u64,
     /// What stays out.
-    pub tombstones: Arc<Tombstones>,
+    pub tombstones: Tombstones,
 }
 
 /// Looks at the configured places. Costs a `stat` per file, and for new files a look at the head.
@@ -76,14 +75,14 @@ pub fn gather(
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside_sizes();
     report.unread = discovered.outside.iter().map(UnreadLog::of).collect();
+    drop(found.files);
     report.files_vanished = discovered.vanished.len() as u64;
     let mut gathered = Gathered::default();
     if discovered.slices.is_empty() {
         return Ok(gathered);
     }
     let known = checkpoints(&discovered.slices, &known, store)?;
-    let tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
-    gathered.tombstones = Arc::new(tombstones);
+    gathered.tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
     let context = GatherContext {
         store,
         known: &known,
@@ -111,26 +110,29 @@ pub fn gather(
         .iter()
         .map(|w| w.slice.file.stat.size.saturating_sub(w.slice.from))
         .sum();
-    gathered.families = with_relatives(works, store)?;
+    gathered.families = with_relatives(works, &gathered.tombstones, store)?;
     Ok(gathered)
 }
 
 /// The families of these files, with the records that the store has of their relatives.
-fn with_relatives(works: Works, store: Option<&Store>) -> Result<Vec<Family>> {
+fn with_relatives(
+    works: Works,
+    tombstones: &Tombstones,
+    store: Option<&Store>,
+) -> Result<Vec<Family>> {
     let mut also = match store {
         Some(store) => store.tied(works.iter().flat_map(|work| &*work.ties))?,
         None => Vec::new(),
     };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
     also.retain(|(key, _)| !reading.contains(&**key));
-    let mut all = Vec::new();
-    for (mut family, others) in families(works, &also) {
-        if let Some(store) = store {
-            for key in others {
-                family.known.extend(store.record_ids(&key)?.owned());
+    let mut all = families(works, &also, tombstones);
+    for family in &mut all {
+        for key in &family.others {
+            if let Some(store) = store {
+                family.known.extend(store.record_ids(key)?.owned());
             }
         }
-        all.push(family);
     }
     Ok(all)
 }
@@ -170,18 +172,23 @@ fn look_safely(slice: Slice, known: &Checkpoints) -> Result<Looked, (String, any
     })
 }
 
-/// Folders that logs name, each once: most name few.
+/// Folders that logs name, each once: many logs name few.
 #[derive(Default)]
-struct Folders(FxHashSet<Arc<str>>);
+struct Folders(FxHashMap<String, Arc<Folder>>);
 
 impl Folders {
-    fn shared(&mut self, folder: Option<String>) -> Option<Arc<str>> {
-        let folder = folder?;
-        if let Some(known) = self.0.get(&*folder) {
+    /// Looks at the disk for each folder once.
+    fn of(&mut self, cwd: Option<String>) -> Option<Arc<Folder>> {
+        let cwd = cwd?;
+        if let Some(known) = self.0.get(&cwd) {
             return Some(known.clone());
         }
-        let new: Arc<str> = folder.into();
-        self.0.insert(new.clone());
+        let root = root_on_disk(&cwd);
+        let new = Arc::new(Folder {
+            cwd: cwd.clone(),
+            root,
+        });
+        self.0.insert(cwd, new.clone());
         Some(new)
     }
 }
@@ -299,14 +306,14 @@ fn admit(
         (Some(checkpoint), Some(store)) if slice.seen != SourceChange::New => (checkpoint, store),
         _ => {
             let peek = looked.peek.unwrap_or_default();
-            let tombstones = &gathered.tombstones;
-            return Ok(new_work(slice, peek, setup, tombstones, folders, report));
+            return Ok(new_work(slice, peek, setup, folders, report));
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
     add_ties(&mut head.ties, looked.peek);
-    let root = root_on_disk(head.cwd.as_deref());
-    let rules = match admitted(&head, root.as_deref(), &slice, setup) {
+    let folder = folders.of(head.cwd.take());
+    let is_stream = head.stream.is_some();
+    let rules = match admitted(folder.as_deref(), is_stream, &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
             report.refuse(&slice.file.key, reason);
@@ -337,12 +344,10 @@ fn admit(
         ties: compact(head.ties),
         session: head.session.into(),
         stream: head.stream.map(String::into_boxed_str),
-        root: folders.shared(root),
-        cwd: folders.shared(head.cwd),
+        folder,
         forked_from: None,
         course: Course::default(),
         rules,
-        tombstones: gathered.tombstones.clone(),
         before: Some(Box::new(Before {
             checkpoint,
             resume_state: resume_state.unwrap_or_default(),
@@ -424,12 +429,12 @@ fn new_work(
     slice: Slice,
     peek: Peek,
     setup: &IngestOptions<'_>,
-    tombstones: &Arc<Tombstones>,
     folders: &mut Folders,
     report: &mut IngestReport,
 ) -> Option<FileWork> {
-    let root = root_on_disk(peek.cwd.as_deref());
-    let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
+    let folder = folders.of(peek.cwd);
+    let is_stream = peek.stream.is_some();
+    let rules = match admitted(folder.as_deref(), is_stream, &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
             report.refuse(&slice.file.key, reason);
@@ -441,34 +446,32 @@ fn new_work(
         ties: compact(peek.ties),
         session: peek.session.into(),
         stream: peek.stream.map(String::into_boxed_str),
-        cwd: folders.shared(peek.cwd),
-        root: folders.shared(root),
+        folder,
         forked_from: peek.forked_from.map(String::into_boxed_str),
         course: Course {
             begun: peek.first,
             turns: Vec::new(),
         },
         rules,
-        tombstones: tombstones.clone(),
         before: None,
     })
 }
 
 /// Only the disk knows git worktrees that lie beside their repository.
-fn root_on_disk(cwd: Option<&str>) -> Option<String> {
-    let root = git::worktree_main(Path::new(cwd?))?;
+fn root_on_disk(cwd: &str) -> Option<String> {
+    let root = git::worktree_main(Path::new(cwd))?;
     Some(root.to_string_lossy().into_owned())
 }
 
 /// How a log is treated where its project wants less than the user, or why it is not read.
 fn admitted(
-    peek: &Peek,
-    root: Option<&str>,
+    folder: Option<&Folder>,
+    is_stream: bool,
     slice: &Slice,
     setup: &IngestOptions<'_>,
 ) -> Result<Option<Arc<Rules>>, String> {
-    let cwd = peek.cwd.as_deref();
-    let project = root.or(cwd).map(project_root);
+    let cwd = folder.map(|folder| &*folder.cwd);
+    let project = folder.map(Folder::project);
     let narrowed = (setup.admit)(project.as_deref(), cwd, &slice.file.key)?;
     let old = |since: Time| slice.file.stat.mtime_ns / 1_000_000 < since.0;
     let is_new = slice.seen == SourceChange::New && !setup.discover.is_due(&slice.file.key);
@@ -477,7 +480,7 @@ fn admitted(
     }
     let rules = narrowed.map(|project| Arc::new(setup.rules.narrowed(&project)));
     let keeps_subagents = rules.as_deref().unwrap_or(&setup.rules).subagents;
-    if peek.stream.is_some() && !keeps_subagents {
+    if is_stream && !keeps_subagents {
         return Err("sub-agent".into());
     }
     Ok(rules)

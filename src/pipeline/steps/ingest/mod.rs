@@ -16,6 +16,7 @@ pub mod run_ahead;
 pub mod workers;
 
 use crate::model::namespace::global_group;
+use crate::model::tombstone::Tombstones;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::options as settings;
@@ -85,7 +86,7 @@ pub fn index(
             waiting: Vec::new(),
             bytes: 0,
         };
-        let context = fold_context(setup, progress);
+        let context = fold_context(setup, &gathered.tombstones, progress);
         let prepare = |commit| {
             let counted = CommitTally::of(&commit);
             let prepared = Prepared::new(commit);
@@ -116,9 +117,14 @@ pub fn index(
     Ok(report)
 }
 
-fn fold_context<'a>(setup: &'a IngestOptions<'_>, progress: &'a dyn Progress) -> FoldContext<'a> {
+fn fold_context<'a>(
+    setup: &'a IngestOptions<'_>,
+    tombstones: &'a Tombstones,
+    progress: &'a dyn Progress,
+) -> FoldContext<'a> {
     FoldContext {
         rules: &setup.rules,
+        tombstones,
         progress,
     }
 }
@@ -165,7 +171,7 @@ pub fn plan(
     let mut report = IngestReport::default();
     let gathered = gather(store, setup, &mut report)?;
     progress.total(gathered.bytes, gathered.files);
-    let context = fold_context(setup, progress);
+    let context = fold_context(setup, &gathered.tombstones, progress);
     let count = |commit| (CommitTally::of(&commit), 0);
     ingest(
         gathered.families,
