@@ -126,9 +126,12 @@ impl Prepared {
             };
             body + row.index.words.len() + row.index.glued.len() + 512
         });
-        rows.sum::<usize>() + self.ids.len() + self.tail_ids.len() + 1_024
+        rows.sum::<usize>() + self.ids.len() + self.tail_ids.len() + BESIDES_BYTES
     }
 }
+
+/// What a commit takes in memory besides its rows: checkpoint, state, facts.
+const BESIDES_BYTES: usize = 4 << 10;
 
 impl Row {
     /// Of an episode whose long messages are to be condensed.

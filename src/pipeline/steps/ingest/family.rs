@@ -15,16 +15,22 @@ use std::collections::hash_map::Entry;
 )]
 pub type Works = Vec<Box<FileWork>>;
 
-/// Files to read, in order, and short ids of records that files of the family hold which are not
-/// to be read.
+/// Files to read that may share records, and what the store has of others.
 #[derive(Debug, Default)]
 pub struct Family {
     /// In reading order: the first that has a record owns it.
     pub works: Works,
-    /// Keys of the family's other files, which the store knows and which are not to be read.
-    pub others: Vec<String>,
-    /// Committed ids of those.
-    pub known: Vec<u64>,
+    /// Its other files, where it has some.
+    pub others: Option<Box<Others>>,
+}
+
+/// Files of a family that the store knows and that are not to be read.
+#[derive(Debug, Default)]
+pub struct Others {
+    /// Their keys.
+    pub keys: Vec<String>,
+    /// Short ids of their records.
+    pub ids: Vec<u64>,
 }
 
 impl Family {
@@ -43,21 +49,20 @@ pub fn families(
     tombstones: &Tombstones,
 ) -> Vec<Family> {
     let mut sets = Sets::of(works.len() + also.len());
-    let mut names: FxHashMap<&str, usize> = FxHashMap::default();
-    let mut join = |member, tie| {
-        if let Some(other) = names.insert(tie, member) {
-            sets.join(member, other);
-        }
-    };
-    for (member, work) in works.iter().enumerate() {
-        work.ties.iter().for_each(|tie| join(member, tie));
-    }
     let count = works.len();
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for (member, work) in works.iter().enumerate() {
+        names.extend(work.ties.iter().map(|tie| (&**tie, member)));
+    }
     for (n, (_, ties)) in also.iter().enumerate() {
-        ties.iter().for_each(|tie| join(count + n, tie));
+        names.extend(ties.iter().map(|tie| (&**tie, count + n)));
+    }
+    names.sort_unstable();
+    for alike in names.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        sets.join(alike[0].1, alike[1].1);
     }
     drop(names);
-    let mut all: Vec<Family> = Vec::new();
+    let mut all: Vec<Family> = Vec::with_capacity(count);
     let mut family_of: FxHashMap<usize, usize> = FxHashMap::default();
     for (member, work) in works.into_iter().enumerate() {
         match family_of.entry(sets.root(member)) {
@@ -65,16 +70,14 @@ pub fn families(
             Entry::Vacant(family) => {
                 family.insert(all.len());
                 let works = vec![work];
-                all.push(Family {
-                    works,
-                    ..Family::default()
-                });
+                all.push(Family { works, others: None });
             }
         }
     }
     for (n, (key, _)) in also.iter().enumerate() {
         if let Some(family) = family_of.get(&sets.root(count + n)) {
-            all[*family].others.push(key.clone());
+            let others = all[*family].others.get_or_insert_default();
+            others.keys.push(key.clone());
         }
     }
     drop(family_of);

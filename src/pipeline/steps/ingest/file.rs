@@ -67,6 +67,9 @@ pub struct FileWork {
     pub before: Option<Box<Before>>,
 }
 
+/// Of a hundred thousand logs, each takes some 600 bytes until it is read, its names included.
+const _: () = assert!(size_of::<FileWork>() <= 256);
+
 impl FileWork {
     /// Its session among those that it may share records with.
     pub fn kin(&self) -> Kin {

@@ -104,6 +104,7 @@ pub fn gather(
             }
         }
     }
+    drop(slices);
     tell_forks(&mut works, report);
     gathered.files = works.len() as u64;
     gathered.bytes = works
@@ -127,11 +128,9 @@ fn with_relatives(
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
     also.retain(|(key, _)| !reading.contains(&**key));
     let mut all = families(works, &also, tombstones);
-    for family in &mut all {
-        for key in &family.others {
-            if let Some(store) = store {
-                family.known.extend(store.record_ids(key)?.owned());
-            }
+    for others in all.iter_mut().filter_map(|family| family.others.as_mut()) {
+        for (key, store) in others.keys.iter().filter_map(|key| Some((key, store?))) {
+            others.ids.extend(store.record_ids(key)?.owned());
         }
     }
     Ok(all)

@@ -126,7 +126,7 @@ fn fold_family<P>(
     hand: &dyn Fn(WorkerMessage<P>) -> bool,
 ) {
     let mut ids = Ids::default();
-    ids.know(family.known);
+    ids.know(family.others.map_or_else(Vec::new, |others| others.ids));
     let is_alone = family.works.len() == 1;
     if !is_alone {
         ids.expect(family.works.iter().flat_map(|work| owned(work)));
