@@ -50,7 +50,8 @@ pub fn families(
 ) -> Vec<Family> {
     let mut sets = Sets::of(works.len() + also.len());
     let count = works.len();
-    let mut names: Vec<(&str, usize)> = Vec::new();
+    let ties = works.iter().map(|work| work.ties.len()).sum();
+    let mut names: Vec<(&str, usize)> = Vec::with_capacity(ties);
     for (member, work) in works.iter().enumerate() {
         names.extend(work.ties.iter().map(|tie| (&**tie, member)));
     }

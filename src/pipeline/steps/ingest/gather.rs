@@ -160,7 +160,7 @@ struct Looked {
 }
 
 /// Looks that wait to be judged. More: memory; fewer: workers that wait.
-const LOOKS: usize = 4_096;
+const LOOKS: usize = 1_024;
 
 /// [`look`], where one file's panic is one file's failure.
 fn look_safely(slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
