@@ -19,9 +19,10 @@ pub struct Summary {
     pub outcome: Option<SessionOutcome>,
     /// What the agent said last to the request that most was done for: its first lines.
     pub result: Option<Sourced<String>>,
-    /// The same for other requests, each in a line, in order.
+    /// The same, in a line each and in order, for others that `requests` doesn't tell.
     pub steps: Vec<Sourced<String>>,
-    /// What people asked for after that, each in a line; of many the first, the longest, the last.
+    /// What people asked for after that, each in a line with what the agent said to it; of many the first, the
+    /// longest, the last.
     pub requests: Vec<Sourced<String>>,
     /// Tasks that were finished, in that order.
     pub completed: Vec<Sourced<String>>,

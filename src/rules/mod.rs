@@ -16,6 +16,7 @@ pub mod fields;
 pub mod hidden_paths;
 pub mod injected;
 pub mod keywords;
+pub mod left;
 pub mod markers;
 pub mod names;
 pub mod orders;

@@ -231,6 +231,31 @@ pub fn is_printed(line: &str) -> bool {
         .any(|start| line.starts_with(start.as_str()))
 }
 
+/// A line of a prompt that announces something pasted behind it.
+pub fn announces_paste(line: &str) -> bool {
+    let Some(text) = line.strip_suffix(':') else {
+        return false;
+    };
+    let words = text.to_lowercase();
+    let words = words.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let last: Vec<&str> = words
+        .rev()
+        .filter(|word| !word.is_empty())
+        .take(PASTE_WORDS)
+        .collect();
+    last.iter().any(|word| TABLE.pastes.contains(*word))
+}
+
+/// Words at the end of a line that may announce something pasted.
+const PASTE_WORDS: usize = 8;
+
+/// Somebody speaks to the agent there.
+pub fn speaks(text: &str) -> bool {
+    let words = text.to_lowercase();
+    let mut words = words.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    text.trim_end().ends_with('?') || words.any(|word| TABLE.speaks.contains(word))
+}
+
 /// What an agent's sentence offers: what stands behind the cue.
 pub fn offered(sentence: &str) -> Option<&str> {
     let offer = without_any(sentence, &TABLE.offers)?;
@@ -245,6 +270,11 @@ pub fn is_chatter(sentence: &str) -> bool {
     let rest = without_any(sentence, &TABLE.chatter);
     let curt = without_any(sentence, &TABLE.curt);
     rest.is_some_and(|rest| !says(rest)) || curt.is_some_and(|rest| !rest.contains(' '))
+}
+
+/// A heading that says no more than that what follows is what was done.
+pub fn is_heading_of_all(heading: &str) -> bool {
+    TABLE.headings.contains(heading.to_lowercase().as_str())
 }
 
 /// A sentence that says what can be done next.
@@ -278,10 +308,13 @@ struct Written {
     places: FxHashSet<String>,
     drives: FxHashSet<String>,
     pasted: Vec<String>,
+    pastes: FxHashSet<String>,
+    speaks: FxHashSet<String>,
     offers: Vec<String>,
     chatter: Vec<String>,
     curt: Vec<String>,
     stale: Vec<String>,
+    headings: FxHashSet<String>,
     objects: Openers,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
@@ -345,6 +378,21 @@ mod tests {
         assert!(
             is_of_pull_request(&words("read the pr")) && !is_of_pull_request(&words("read it"))
         );
+    }
+
+    #[test]
+    fn what_was_pasted_is_announced() {
+        for line in [
+            "I got this error:",
+            "Implement the following plan:",
+            "see the review comments here:",
+        ] {
+            assert!(announces_paste(line), "{line}");
+        }
+        for line in ["Do the following:", "fix this error", "three things:"] {
+            assert!(!announces_paste(line), "{line}");
+        }
+        assert!(speaks("I think we should stop") && speaks("why?") && !speaks("exit status 1"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::commit_links::commits_of;
 use super::decision_links::{UndoneDecision, lost, undone_among};
-use crate::insight::facts::{says_unpushed, unpushed};
+use crate::insight::facts::{says_uncommitted, says_unpushed, unpushed};
 use crate::model::error::Error;
 use crate::model::finding::Finding;
 use crate::model::git::{AFTER_MS, GitOperation, short_hash};
@@ -139,6 +139,10 @@ impl SessionGit {
     /// Puts it into the session's summary.
     pub fn tell(&self, summary: &mut Summary) {
         add_commits(summary, &self.commits);
+        if summary.commits.iter().any(|commit| commit.what.by_git) {
+            let next = &mut summary.next_steps;
+            next.retain(|step| !says_uncommitted(&step.what));
+        }
         for commit in &mut summary.commits {
             commit.what.given_up = self.given_up.get(&commit.what.hash).cloned();
         }

@@ -2,6 +2,7 @@
 //! knows who said them, what they answer, and that a decision is told once.
 
 use super::line::LocatedItem;
+use super::prose::pasted_behind;
 use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -175,6 +176,7 @@ const PROMPT_BYTES_MAX: usize = 1500;
 const HEADINGS_MIN: usize = 2;
 
 fn said(words: &str) -> Vec<Stated> {
+    let words = pasted_behind(words).map_or(words, |(own, _)| own);
     let headings = words.lines().filter(|line| line.starts_with('#')).count();
     if headings >= HEADINGS_MIN {
         return Vec::new();

@@ -2,13 +2,14 @@
 
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
-use super::words::clipped;
+use super::words::shortened;
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionOutcome, Sourced};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, sentences};
+use rustc_hash::FxHashSet;
 
 /// Requests of one session that are listed, and of these the first and the last ones in any case.
 const REQUESTS_MAX: usize = 8;
@@ -20,37 +21,51 @@ const REQUEST_CHARS_MAX: usize = 120;
 
 /// With fewer words that say something, what begins so asks for nothing: `I was mistaken`.
 const STATEMENT_WORDS_MIN: usize = 3;
-const STATES: [&str; 7] = ["i ", "it ", "it's ", "that ", "that's ", "this ", "there "];
+const STATES: [&str; 10] = [
+    "i ", "it ", "it's ", "that ", "that's ", "this ", "there ", "you ", "does ", "doesn't ",
+];
 
-/// All but the first request: of many the first, the longest and the last ones.
+/// All but the first request: of many the first, the longest and the last ones. With what the agent said to each,
+/// where that is known, and where the prompts of these stand.
 pub fn requests(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     first: Option<&Sourced<String>>,
-) -> Vec<Sourced<String>> {
+    answers: &[(usize, Sourced<String>)],
+) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
     let others = prompts
         .iter()
         .filter(|prompt| first.is_none_or(|first| first.line != prompt.line.line));
-    let mut all: Vec<Sourced<String>> = Vec::new();
+    let mut all: Vec<(usize, Sourced<String>)> = Vec::new();
     for prompt in others {
-        let Some(text) = said(lines, prompt) else {
+        let answer = answers.iter().find(|(at, _)| *at == prompt.at);
+        let answer = answer.map(|(_, step)| step.what.as_str());
+        let Some(text) = said(lines, prompt, answer) else {
             continue;
         };
-        if all.last().is_none_or(|known| known.what != text) {
-            all.push(prompt.line.source(text));
+        if all.last().is_none_or(|(_, known)| known.what != text) {
+            all.push((prompt.at, prompt.line.source(text)));
         }
     }
     while all.len() > REQUESTS_MAX {
         let middle = REQUESTS_FIRST..all.len() - REQUESTS_LAST;
-        let shortest = middle.min_by_key(|nth| all[*nth].what.len());
+        let shortest = middle.min_by_key(|nth| all[*nth].1.what.len());
         shortest.map(|nth| all.remove(nth));
     }
-    all
+    let told = all.iter().map(|(at, _)| *at).collect();
+    (all.into_iter().map(|(_, request)| request).collect(), told)
 }
+
+/// Stands between a request and what the agent said to it.
+pub const ANSWERED: &str = " → ";
 
 /// What a prompt asks for, with what became of it; an agreement is told with what it agrees to. `None` where
 /// it says neither.
-fn said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
+fn said(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    answer: Option<&str>,
+) -> Option<String> {
     let requests: Vec<Request<'_>> = prompt
         .prose
         .sentences
@@ -69,17 +84,20 @@ fn said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
             RequestKind::Ask | RequestKind::Limit => 3,
         }
     };
-    let Some(best) = requests.iter().min_by_key(rank) else {
-        return agreed(lines, prompt);
+    let became = || match answer {
+        Some(answer) => format!("{ANSWERED}{answer}"),
+        None => became(lines, prompt).to_owned(),
     };
-    let text = clipped(best.text, REQUEST_CHARS_MAX);
-    if best.kind == RequestKind::Statement && asks_for_nothing(text) {
+    let Some(best) = requests.iter().min_by_key(rank) else {
+        return agreed(lines, prompt).map(|text| format!("{text}{}", became()));
+    };
+    let text = &shortened(best.text, REQUEST_CHARS_MAX);
+    if best.kind == RequestKind::Statement && answer.is_none() && asks_for_nothing(text) {
         return None;
     }
-    Some(match best.kind {
-        RequestKind::Ask => format!("{text}{}", became(lines, prompt)),
-        _ => text.to_owned(),
-    })
+    let is_told = best.kind == RequestKind::Ask || answer.is_some();
+    let became = is_told.then(became).unwrap_or_default();
+    Some(format!("{text}{became}"))
 }
 
 /// `I was mistaken`, `2 and 3`.
@@ -106,8 +124,8 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
     let words = prompt.line.words().trim();
     let short =
         words.len() <= AGREES_BYTES_MAX && !words.starts_with(['/', '[']) && !words.contains('\n');
-    let asked = clipped(asked, REQUEST_CHARS_MAX);
-    short.then(|| format!("“{words}” to: {asked}{}", became(lines, prompt)))
+    let asked = shortened(asked, REQUEST_CHARS_MAX);
+    short.then(|| format!("“{words}” to: {asked}"))
 }
 
 /// ` (done)`, ` (not done)`, or nothing where nobody can tell.
@@ -205,13 +223,16 @@ mod tests {
             line(9, ItemKind::Note, "Note: interrupted by the user", &[]),
         ];
         let first = lines[0].source(String::new());
-        let told = requests(&lines, &prompts(&lines), Some(&first));
+        let answer = lines[6].source("It rounded twice.".to_owned());
+        let answers = [(5, answer)];
+        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+        assert_eq!(at.len(), told.len());
         let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
         assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));
         assert!(!asks_for_nothing("sail it") && !asks_for_nothing("看看这个"));
         let wants = [
             "“yes please” to: Shall I write a test for it? (done)",
-            "why was it wrong?",
+            "why was it wrong? → It rounded twice.",
             "write the docs of it (not done)",
         ];
         assert_eq!(told, wants);

@@ -9,6 +9,7 @@ mod decided;
 mod errors;
 mod further;
 mod history;
+mod left;
 mod line;
 mod objective;
 mod prompts;
@@ -23,9 +24,11 @@ mod words;
 
 pub use asks::{OFFERED, UNANSWERED};
 pub use decided::{decided, stated, stated_by_agent};
+pub use further::ANSWERED;
 #[cfg(test)]
 pub use history::OLDER_TASK;
 pub use history::{commits, is_older_task, says_unpushed, unpushed};
+pub use left::says_uncommitted;
 pub use line::LocatedItem;
 pub use objective::SessionContext;
 
@@ -50,13 +53,28 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         history::note_older(&mut next, &commits, lines);
     }
     next.extend(history::unpushed(&commits, history::has_remote(lines)));
-    next.extend(asks::unanswered(lines));
+    let files_modified = changed_files::files(lines);
+    let has_commits = !commits.is_empty();
+    let uncommitted = left::uncommitted(lines, &files_modified, has_commits, context.branch);
+    let asked = asks::unanswered(lines);
+    let asks_for_it = asked
+        .as_ref()
+        .is_some_and(|asked| asked.what.contains("commit"));
+    next.extend(uncommitted.filter(|_| !asks_for_it));
+    next.extend(asked);
+    if matches!(
+        outcome,
+        Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
+    ) {
+        next.extend(left::announced(last_words));
+    }
     let [decisions, agent_decisions] = decided::listed(lines);
-    let (result, steps) = result::result(lines, &prompts);
+    let mut came = result::result(lines, &prompts);
+    let (requests, told) = further::requests(lines, &prompts, objective.as_ref(), &came.steps);
     Summary {
-        result,
-        steps,
-        requests: further::requests(lines, &prompts, objective.as_ref()),
+        result: came.result.take(),
+        steps: came.rest(&told),
+        requests,
         objective,
         outcome,
         completed: tasks.done,
@@ -65,11 +83,11 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: test_runs::test_runs(lines),
-        files_modified: changed_files::files(lines),
+        files_modified,
         commits,
         pull_requests: pull_requests::pull_requests(lines),
         mcp_tools_used: Vec::new(),
-        next_steps: tasks::next_steps(next, last_words),
+        next_steps: tasks::next_steps(next, last_words, left::is_work(lines)),
         llm: None,
     }
 }

@@ -4,7 +4,7 @@
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
 use super::shipped::shipped;
-use super::words::clipped;
+use super::words::{clipped, shortened};
 use crate::model::exchange::is_bare_command;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
@@ -55,9 +55,6 @@ impl<'a> SessionContext<'a> {
 /// It is read at a glance.
 const OBJECTIVE_CHARS_MAX: usize = 200;
 
-/// Of several asks the first one, so that there is room for what was asked later.
-const FIRST_CHARS_MAX: usize = 150;
-
 /// The objective, where anything was asked.
 pub fn objective(
     lines: &[LocatedItem<'_>],
@@ -69,35 +66,29 @@ pub fn objective(
         return prompts.iter().find_map(only_pasted);
     };
     let work = Work { lines, context };
-    let most = match others.len() {
-        ..=1 => OBJECTIVE_CHARS_MAX,
-        _ => FIRST_CHARS_MAX,
-    };
-    let mut text = whole(first, OBJECTIVE_CHARS_MAX, most);
-    let is_whole = !is_pointer(&text);
-    if !is_whole {
+    // what somebody asks is whole; what else they say has room behind where it is
+    let about = work.pointed_at(&whole(first, 0));
+    let about: usize = about.iter().map(|name| name.chars().count() + 2).sum();
+    let mut text = whole(first, OBJECTIVE_CHARS_MAX.saturating_sub(about + 1));
+    if is_pointer(&text) || first.prose.is_cut {
         let more = further(first, others, context);
         let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
         let more = more.map(|more| shortened(&more, room));
         text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
     }
     let about = work.pointed_at(&text);
-    let room = OBJECTIVE_CHARS_MAX.saturating_sub(about.chars().count());
-    if text.chars().count() > room && room >= ASK_CHARS_MIN {
-        let shorter = whole(first, room, most);
-        text = match is_whole {
-            true => shorter,
-            false => shortened(&text, room),
-        };
+    let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
+    let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
+    let later = then(lines, others, &text, left.saturating_sub(most));
+    text.push_str(&later);
+    // what somebody asked is whole before it is told where
+    for names in (1..=about.len()).rev() {
+        let all = format!("{text} ({})", about[..names].join(", "));
+        if all.chars().count() <= OBJECTIVE_CHARS_MAX {
+            return Some(first.line.source(all));
+        }
     }
-    let left = room.saturating_sub(text.chars().count());
-    match then(lines, others, &text, left) {
-        later if later.is_empty() && is_whole => text = whole(first, room, room),
-        later => text.push_str(&later),
-    }
-    let all = format!("{text}{about}");
-    let fits = all.chars().count() <= OBJECTIVE_CHARS_MAX;
-    Some(first.line.source(if fits { all } else { text }))
+    Some(first.line.source(text))
 }
 
 /// Asks that came later, whole, in the order of time, where they fit: of many those that most was done for.
@@ -157,7 +148,10 @@ fn further(
     context: &SessionContext<'_>,
 ) -> Option<String> {
     let beside = first.prose.error.or(first.prose.address).map(str::to_owned);
-    let title = || titled(first, context).map(str::to_owned);
+    let beside = beside.or_else(|| first.prose.pasted.clone().filter(|text| says(text)));
+    // what was cut off is in the prompt, so the title's words are
+    let cut = || context.title.filter(|_| first.prose.is_cut);
+    let title = || titled(first, context).or_else(cut).map(str::to_owned);
     let next = || {
         let mut next = others.iter().filter_map(|prompt| {
             let all = told(prompt);
@@ -168,9 +162,6 @@ fn further(
     };
     beside.or_else(title).or_else(next)
 }
-
-/// With less room than that nothing is said.
-const ASK_CHARS_MIN: usize = 60;
 
 /// Where nothing but a log or an address was pasted: what stands out of it.
 fn only_pasted(prompt: &Prompt<'_, '_>) -> Option<Sourced<String>> {
@@ -210,7 +201,10 @@ const POINTER_WORDS_MAX: usize = 1;
 
 /// What a sentence of a prompt says.
 struct Told<'p> {
+    /// Of the sentences of the prompt.
     nth: usize,
+    /// Of those that say something.
+    at: usize,
     kind: RequestKind,
     text: &'p str,
     /// It ends with a colon.
@@ -219,56 +213,88 @@ struct Told<'p> {
     is_title: bool,
 }
 
-/// What a prompt asks for, in its own sentences: the ask, then in about `wanted` characters what stands before it,
-/// its other asks, and what else is said. Never longer than `room`.
-fn whole(prompt: &Prompt<'_, '_>, room: usize, wanted: usize) -> String {
+/// What a prompt asks for, in its own sentences: the ask, what stands before it, its other asks, and what else is
+/// said right behind these in so much room. Never longer than an objective.
+fn whole(prompt: &Prompt<'_, '_>, rest_room: usize) -> String {
+    let room = OBJECTIVE_CHARS_MAX;
     if is_command(prompt.line.words()) {
         let words: Vec<&str> = prompt.line.words().split_whitespace().collect();
         return shortened(&words.join(" "), room);
     }
     let all = told(prompt);
-    let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(told.text);
-    let opens = all.iter().take(OPENING_SENTENCES).find(is_ask);
-    let opens = opens.or_else(|| all.iter().find(|told| says(told.text)));
-    let Some(opens) = opens.or(all.first()) else {
+    let Some(opens) = opening(&all) else {
         return String::new();
     };
-    let room = wanted.max(opens.text.chars().count()).min(room);
-    let before = all.iter().filter(|told| told.nth < opens.nth);
-    let after = all.iter().filter(|told| told.nth > opens.nth);
-    let mut chosen = vec![opens];
-    for told in before {
-        let at = chosen.partition_point(|known| known.nth < told.nth);
-        chosen.insert(at, told);
-        if joined(&chosen).chars().count() > room {
-            chosen.remove(at);
-        }
+    let (mut chosen, after) = (vec![opens], &all[opens.at + 1..]);
+    for told in &all[..opens.at] {
+        add(&mut chosen, told, room);
     }
-    let after: Vec<&Told<'_>> = after.collect();
     let (asks, rest): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
         after.iter().partition(|told| told.kind == RequestKind::Ask);
-    for told in asks.into_iter().chain(rest) {
-        let at = chosen.partition_point(|known| known.nth < told.nth);
-        chosen.insert(at, told);
-        if joined(&chosen).chars().count() > room {
-            chosen.remove(at);
+    // a title says what a document is about
+    let (titles, rest): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
+        rest.into_iter().partition(|told| told.is_title);
+    for told in titles.into_iter().chain(asks) {
+        add(&mut chosen, told, room);
+    }
+    for told in rest {
+        // what stands alone says nothing to what stands before it
+        if chosen.iter().any(|known| known.at + 1 == told.at) {
+            add(&mut chosen, told, rest_room);
         }
     }
-    let last = chosen.last().map_or(0, |last| last.nth);
-    let next = after.iter().find(|told| told.nth > last);
-    let left = room.saturating_sub(joined(&chosen).chars().count());
-    chosen.extend(next.filter(|_| left >= PART_CHARS_MIN));
+    let last = chosen.last().map_or(0, |last| last.at);
+    let next = all.get(last + 1);
+    let next = next.filter(|next| next.kind != RequestKind::Question);
+    let left = rest_room.saturating_sub(joined(&chosen).chars().count());
+    let is_more = left >= PART_CHARS_MIN;
+    chosen.extend(next.filter(|_| is_more));
     while chosen.len() > 1 && chosen.last().is_some_and(|last| last.leads) {
         chosen.pop();
     }
-    let text = shortened(&joined(&chosen), room);
-    match prompt.prose.error {
-        Some(error) if !text.contains(error) && text.chars().count() + PART_CHARS_MIN < room => {
+    let room = if is_more { rest_room } else { room };
+    let mut text = shortened(&joined(&chosen), room);
+    if !text.ends_with('…') && !text.matches('"').count().is_multiple_of(2) {
+        // a mark around a sentence's last words is no mark around it
+        text.push('"');
+    }
+    with_pasted(text, prompt, room)
+}
+
+/// The sentence that an objective is made around: the ask; who only describes comes to the point with a contrast.
+fn opening<'a, 'p>(all: &'a [Told<'p>]) -> Option<&'a Told<'p>> {
+    let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(told.text);
+    let ask = all.iter().take(OPENING_SENTENCES).find(is_ask);
+    let turn = || all.iter().find(|told| turns(told.text) && says(told.text));
+    let any = || all.iter().find(|told| says(told.text));
+    ask.or_else(turn).or_else(any).or(all.first())
+}
+
+/// Puts a sentence in its place, where all of them fit then.
+fn add<'a, 'p>(chosen: &mut Vec<&'a Told<'p>>, told: &'a Told<'p>, room: usize) {
+    let at = chosen.partition_point(|known| known.at < told.at);
+    chosen.insert(at, told);
+    if joined(chosen).chars().count() > room {
+        chosen.remove(at);
+    }
+}
+
+/// With the error that was pasted, or how what was pasted begins.
+fn with_pasted(text: String, prompt: &Prompt<'_, '_>, room: usize) -> String {
+    let pasted = prompt.prose.error.or(prompt.prose.pasted.as_deref());
+    match pasted {
+        Some(pasted) if !text.contains(pasted) && text.chars().count() + PART_CHARS_MIN < room => {
             let left = room - text.chars().count() - 2;
-            format!("{text}: {}", shortened(error, left))
+            format!("{text}: {}", shortened(pasted, left))
         }
         _ => text,
     }
+}
+
+/// `However, the header is read twice`.
+fn turns(text: &str) -> bool {
+    const TURNS: [&str; 4] = ["However", "But ", "The fix ", "Instead"];
+    TURNS.iter().any(|start| text.starts_with(start))
 }
 
 /// Of a sentence that doesn't fit, a shorter beginning says nothing.
@@ -289,6 +315,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
         let is_part = request.text.starts_with(['(', ')']);
         (!is_part && !about(request.text).is_empty()).then(|| Told {
             nth,
+            at: 0,
             kind: request.kind,
             text: request.text.trim_start_matches(['-', '–', ' ']),
             leads: sentence.ends_with(':'),
@@ -298,15 +325,19 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
     // an address or a label says nothing
     let says = |told: &Told<'_>| {
         let is_place = !told.text.contains(' ') && told.text.contains(['.', '/']);
-        !is_place && (!told.leads || says(told.text))
+        !is_place && (!told.leads || told.nth == 0 || says(told.text))
     };
     let all: Vec<Told<'_>> = all.filter(says).collect();
     let is_how = |told: &Told<'_>| told.kind == RequestKind::Limit;
     // how it shall be done is told where nothing else is said
-    match all.iter().all(is_how) {
+    let mut all: Vec<Told<'_>> = match all.iter().all(is_how) {
         true => all,
         false => all.into_iter().filter(|told| !is_how(told)).collect(),
-    }
+    };
+    all.iter_mut()
+        .enumerate()
+        .for_each(|(at, told)| told.at = at);
+    all
 }
 
 /// More than one word of it says what it is about.
@@ -341,14 +372,6 @@ fn joined(all: &[&Told<'_>]) -> String {
     text
 }
 
-/// With `…` where it goes on.
-fn shortened(text: &str, chars_max: usize) -> String {
-    match text.chars().count() > chars_max {
-        true => format!("{}…", clipped(text, chars_max.saturating_sub(1))),
-        false => text.to_owned(),
-    }
-}
-
 /// The session's title, where it is none of the first ask's words.
 fn titled<'c>(first: &Prompt<'_, '_>, context: &SessionContext<'c>) -> Option<&'c str> {
     const SAME_BYTES: usize = 40;
@@ -374,8 +397,8 @@ struct Work<'l, 't> {
 }
 
 impl Work<'_, '_> {
-    /// ` (shop, fix/totals, PR #7)`: what a text points at without naming it.
-    fn pointed_at(&self, text: &str) -> String {
+    /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
+    fn pointed_at(&self, text: &str) -> Vec<String> {
         let words: Vec<String> = tokens(text).collect();
         let is_told = |name: &str| {
             let mut parts = tokens(name).filter(|part| !is_stopword(part));
@@ -399,10 +422,7 @@ impl Work<'_, '_> {
             new.count() >= NEW_WORDS_MIN || about(text).len() < WEAK_WORDS_MAX
         });
         names.extend(shipped);
-        match names.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", names.join(", ")),
-        }
+        names
     }
 }
 
@@ -498,7 +518,7 @@ mod tests {
             (
                 SessionContext::default(),
                 vec!["Implement this plan:\n\n# Split the parser in two\n\n## Context\n\nIt grew."],
-                "Implement this plan: Split the parser in two. It grew",
+                "Implement this plan: Split the parser in two",
             ),
             (
                 SessionContext::default(),

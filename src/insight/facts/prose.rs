@@ -2,7 +2,7 @@
 //! terminal showed, the agent's own words.
 
 use super::words::folded;
-use crate::rules::requests::is_printed;
+use crate::rules::requests::{announces_paste, is_printed, speaks};
 use crate::rules::words::sentences;
 use std::borrow::Cow;
 
@@ -17,6 +17,10 @@ pub struct Prose<'p> {
     pub error: Option<&'p str>,
     /// The first address that stands alone.
     pub address: Option<&'p str>,
+    /// The first sentence of what was pasted behind a line that announces it, where nothing was said behind that.
+    pub pasted: Option<String>,
+    /// What was pasted stands in a line of its own words.
+    pub is_cut: bool,
 }
 
 /// Sentences of one prompt; what stands behind so many seldom asks.
@@ -32,6 +36,13 @@ pub fn prose<'p>(prompt: &'p str, before: &str) -> Prose<'p> {
     if prompt.starts_with(['{', '<']) {
         return prose;
     }
+    if let Some((own, pasted)) = pasted_behind(prompt) {
+        prose.read(own, before);
+        prose.read_pasted(pasted, before);
+        if !prose.sentences.is_empty() {
+            return prose;
+        }
+    }
     // what is asked stands behind what a terminal showed
     let last = prompt.rsplit("\n\n").next().filter(|_| is_shell(prompt));
     if let Some(last) = last {
@@ -43,7 +54,61 @@ pub fn prose<'p>(prompt: &'p str, before: &str) -> Prose<'p> {
     prose
 }
 
+/// The lines up to the one that announces something pasted, and what was pasted: `I got this error:`, `Implement the
+/// following plan:`.
+pub fn pasted_behind(prompt: &str) -> Option<(&str, &str)> {
+    let mut end = 0;
+    let lines = prompt.split_inclusive('\n');
+    let lines = lines.map(|line| {
+        end += line.len();
+        (line.trim(), end)
+    });
+    let mut said = lines
+        .filter(|(line, _)| !line.is_empty())
+        .take(LEAD_LINES_MAX);
+    let (_, end) = said.find(|(line, _)| announces_paste(line))?;
+    let (own, pasted) = prompt.split_at(end);
+    let is_own = !own.trim_start().starts_with(['#', '/', '!', '$', '➜', '❯']);
+    (is_own && !pasted.trim().is_empty()).then_some((own, pasted))
+}
+
+/// What stands further behind is part of what was pasted.
+const LEAD_LINES_MAX: usize = 3;
+
 impl<'p> Prose<'p> {
+    /// Of what was pasted its title, and what a person says behind it.
+    fn read_pasted(&mut self, pasted: &'p str, before: &str) {
+        const TITLE_LINES: usize = 3;
+        const OWN_BYTES_MAX: usize = 500;
+        let mut inside = Prose::default();
+        inside.read(pasted, before);
+        let mut lines = pasted
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty());
+        let title = lines
+            .clone()
+            .take(TITLE_LINES)
+            .find(|line| line.starts_with("# "));
+        let own = self.sentences.len();
+        if let Some(title) = title {
+            self.headings.push(own);
+            self.sentences.push(plain(title));
+        }
+        let is_document = lines.any(|line| line.starts_with('#'));
+        let last = pasted.trim_end().rsplit_once("\n\n").map(|(_, last)| last);
+        let last = last.filter(|last| {
+            let is_list = last.lines().any(|line| point(line) != line);
+            !is_document && !is_list && last.len() <= OWN_BYTES_MAX
+        });
+        if let Some(last) = last.filter(|last| speaks(last)) {
+            self.read(last, before);
+        }
+        (self.error, self.address) = (self.error.or(inside.error), self.address.or(inside.address));
+        let is_all = self.sentences.len() == own;
+        self.pasted = inside.sentences.into_iter().next().filter(|_| is_all);
+    }
+
     fn read(&mut self, text: &'p str, before: &str) {
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
         for (nth, line) in text.lines().enumerate() {
@@ -73,7 +138,9 @@ impl<'p> Prose<'p> {
                 self.error = self.error.or_else(|| error(bare));
                 continue;
             }
-            let plain = plain(bare);
+            let typed = typed_before_log(bare);
+            self.is_cut |= typed.len() < bare.len();
+            let plain = plain(typed);
             let more = sentences(&plain).flat_map(split_at_dots);
             self.sentences.extend(
                 more.map(str::trim)
@@ -88,6 +155,14 @@ impl<'p> Prose<'p> {
             }
         }
     }
+}
+
+/// What stands before a log's line: `we get this: 2026/02/03 10:00:00 WARN no`.
+fn typed_before_log(line: &str) -> &str {
+    let mut parts = line.match_indices(": ");
+    let at =
+        parts.find(|(at, _)| line.as_bytes()[at + 2].is_ascii_digit() && is_timed(&line[at + 2..]));
+    at.map_or(line, |(at, _)| &line[..at])
 }
 
 /// `pull main..then clean up`; the dots of `../shop` are no end.
@@ -116,10 +191,34 @@ fn split_at_dots(sentence: &str) -> impl Iterator<Item = &str> {
 /// A line without marks of headings and lists, emphasis, dropped files and addresses.
 fn plain(line: &str) -> String {
     let line = without_files(point(line));
-    match line.contains("://") {
+    let text = match line.contains("://") {
         true => folded(&links_shortened(line)),
         false => folded(line),
+    };
+    with_short_ids(text)
+}
+
+/// `0bdbfa06-acf1-473a-b3e4-6a03313d1d0e` as `0bdbfa06…`.
+fn with_short_ids(text: String) -> String {
+    const ID_BYTES_MIN: usize = 24;
+    const SHOWN_BYTES: usize = 8;
+    let is_id = |c: char| c.is_ascii_hexdigit() || c == '-';
+    if !text
+        .split(|c| !is_id(c))
+        .any(|part| part.len() >= ID_BYTES_MIN)
+    {
+        return text;
     }
+    let mut out = String::new();
+    for part in text.split_inclusive(|c| !is_id(c)) {
+        let id = part.trim_end_matches(|c| !is_id(c));
+        let is_one = id.len() >= ID_BYTES_MIN && id.contains(|c: char| c.is_ascii_digit());
+        match is_one {
+            true => out.extend([&id[..SHOWN_BYTES], "…", &part[id.len()..]]),
+            false => out.push_str(part),
+        }
+    }
+    out
 }
 
 /// Without the mark of a heading, a quotation or a point of a list.
@@ -207,11 +306,18 @@ fn is_data(line: &str) -> bool {
         letters += usize::from(c.is_alphabetic() || c.is_whitespace());
         marks += usize::from(matches!(c, '{' | '}' | '=' | '\\' | '|' | '<'));
     }
-    let timed = line.len() > 10
-        && line.as_bytes()[..4].iter().all(u8::is_ascii_digit)
-        && line.as_bytes()[4] == b'-';
+    let timed = is_timed(line);
     let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
     !says || timed || marks > 3 || letters * 5 < all * 3
+}
+
+/// It begins with a day, or a time with seconds.
+fn is_timed(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let digits = |until: usize| bytes[..until].iter().all(u8::is_ascii_digit);
+    bytes.len() > 10
+        && (digits(4) && matches!(bytes[4], b'-' | b'/')
+            || digits(2) && bytes[2] == b':' && bytes[5] == b':')
 }
 
 /// Fewer letters say nothing.
@@ -309,6 +415,39 @@ mod tests {
         ] {
             assert_eq!(read(prompt), wants, "{prompt}");
         }
+    }
+
+    #[test]
+    fn what_was_pasted_behind_its_announcement_is_no_prose() {
+        let prompt = "I got this during a rebase:\n\n$ git rebase main\nLink this commit?\n\nI think we should prevent it.";
+        let wants = [
+            "I got this during a rebase:",
+            "I think we should prevent it.",
+        ];
+        assert_eq!(read(prompt), wants);
+        let found = prose(
+            "Look at this feedback:\n\nThe store has no lock.\nIt races.",
+            "",
+        );
+        assert_eq!(found.sentences, ["Look at this feedback:"]);
+        assert_eq!(found.pasted.as_deref(), Some("The store has no lock."));
+        let prompt =
+            "Implement this plan:\n\n# Two parsers\n\n## Context\n\nIt grew.\n\nWe should test it.";
+        assert_eq!(read(prompt), ["Implement this plan:", "Two parsers"]);
+        assert_eq!(
+            read("do these:\n- one thing\n- another"),
+            ["do these:", "one thing", "another"]
+        );
+        let found = prose("we get this: 2026/02/03 10:00:00 WARN no such ref", "");
+        assert_eq!(
+            (found.sentences, found.is_cut),
+            (vec!["we get this".to_owned()], true)
+        );
+        let id = "why is the session 0bdbfa06-acf1-473a-b3e4-6a03313d1d0e not there any more";
+        assert_eq!(
+            read(id),
+            ["why is the session 0bdbfa06… not there any more"]
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
 use super::stated::{
-    BEGINNING_BYTES_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, without_mark,
+    BEGINNING_CHARS_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, without_mark,
 };
 use super::words::folded;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -21,50 +21,73 @@ use rustc_hash::FxHashSet;
 const RESULT_CHARS_MIN: usize = 40;
 
 /// Steps that are told beside the result.
-const STEPS_MAX: usize = 9;
+const STEPS_MAX: usize = 12;
+
+/// Of those that no request is listed for.
+const OTHER_STEPS_MAX: usize = 2;
 
 /// Beside steps a result has room for so much.
-const RESULT_BYTES_MAX: usize = 600;
+const RESULT_CHARS_MAX: usize = 900;
 
-/// What came of the work: the answer to the request that most was done for, and in the order of time a line for
-/// each other large one and for the last. `None` where the agent only announced something, or said nothing.
-pub fn result(
-    lines: &[LocatedItem<'_>],
-    prompts: &[Prompt<'_, '_>],
-) -> (Option<Sourced<String>>, Vec<Sourced<String>>) {
+/// What came of the work.
+#[derive(Default)]
+pub struct Results {
+    /// The answer to the request that most was done for. `None` where the agent only announced something, or said
+    /// nothing.
+    pub result: Option<Sourced<String>>,
+    /// In the order of time a line for each other request, and for the last, with where its prompt stands.
+    pub steps: Vec<(usize, Sourced<String>)>,
+    /// Steps that stand without their request: what came of work is not overtaken as answers are.
+    own: FxHashSet<usize>,
+}
+
+impl Results {
+    /// Steps that no listed request tells.
+    pub fn rest(self, told: &FxHashSet<usize>) -> Vec<Sourced<String>> {
+        let is_own = |at: &usize| !told.contains(at) && self.own.contains(at);
+        let others = self.steps.into_iter().filter(|(at, _)| is_own(at));
+        others.map(|(_, step)| step).take(OTHER_STEPS_MAX).collect()
+    }
+}
+
+/// What came of the work, in the agent's words.
+pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Results {
     let mut answers = standing(answers(lines, prompts));
-    let last = answers.last().map(|answer| answer.nth);
+    let last = answers.last().map(|answer| answer.at);
     answers.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     let main = answers.iter().position(Answer::says);
     // better short than nothing
     let main = main.or_else(|| answers.iter().position(|answer| !answer.said.is_empty()));
     let Some(main) = main.map(|main| answers.remove(main)) else {
-        return (None, Vec::new());
+        return Results::default();
     };
     let mut steps: Vec<(usize, Sourced<String>)> = Vec::new();
     for answer in &answers {
-        let is_last = Some(answer.nth) == last;
+        let is_last = Some(answer.at) == last;
         let has_room = steps.len() < STEPS_MAX;
         if let Some(step) = answer.step().filter(|_| is_last || has_room) {
-            steps.push((answer.nth, answer.line.source(step)));
+            steps.push((answer.at, answer.line.source(step)));
         }
     }
-    steps.sort_by_key(|(nth, _)| *nth);
+    steps.sort_by_key(|(at, _)| *at);
     let room = match steps.is_empty() {
-        true => BEGINNING_BYTES_MAX,
-        false => RESULT_BYTES_MAX,
+        true => BEGINNING_CHARS_MAX,
+        false => RESULT_CHARS_MAX,
     };
     let text = main.beginning(room);
     let mut seen = vec![text.clone()];
-    let is_new = |step: &Sourced<String>| {
+    steps.retain(|(_, step)| {
         let is_new = !seen
             .iter()
             .any(|told| told.contains(step.what.trim_end_matches('.')));
         seen.push(step.what.clone());
         is_new
-    };
-    let steps = steps.into_iter().map(|(_, step)| step).filter(is_new);
-    (Some(main.line.source(text)), steps.collect())
+    });
+    let own = answers.iter();
+    let own = own.filter(|answer| main.came != Came::Changed || answer.came == Came::Changed);
+    let own = own.map(|answer| answer.at).collect();
+    let result = Some(main.line.source(text));
+    Results { result, steps, own }
 }
 
 /// Without answers that a later one tells anew: the test that was written again, the plan that was changed.
@@ -96,7 +119,9 @@ fn answers<'l, 't>(
 ) -> Vec<Answer<'l, 't>> {
     if prompts.is_empty() {
         // a log that begins in the middle
-        return Answer::of(lines, 0, 1.0, true, true).into_iter().collect();
+        return Answer::of(lines, (0, 1.0), true, true)
+            .into_iter()
+            .collect();
     }
     let opening: Vec<&Prompt<'_, '_>> =
         prompts.iter().filter(|prompt| opens(prompt.line)).collect();
@@ -106,7 +131,7 @@ fn answers<'l, 't>(
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
         let is_last = next.is_none();
-        let answer = Answer::of(exchange, nth, late, asks_for_work(prompt), is_last)?;
+        let answer = Answer::of(exchange, (prompt.at, late), asks_for_work(prompt), is_last)?;
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);
         (!is_refused && !is_small_talk).then_some(answer)
     });
@@ -129,7 +154,8 @@ struct Answer<'l, 't> {
     line: &'l LocatedItem<'t>,
     /// What they state, line by line.
     said: Vec<String>,
-    nth: usize,
+    /// Where its prompt stands.
+    at: usize,
     came: Came,
     /// More where more was done, where more is said, and later.
     weight: f64,
@@ -138,8 +164,7 @@ struct Answer<'l, 't> {
 impl<'l, 't> Answer<'l, 't> {
     fn of(
         exchange: &'l [LocatedItem<'t>],
-        nth: usize,
-        late: f64,
+        (at, late): (usize, f64),
         is_asked: bool,
         is_last: bool,
     ) -> Option<Answer<'l, 't>> {
@@ -166,7 +191,7 @@ impl<'l, 't> Answer<'l, 't> {
         Some(Answer {
             line,
             said,
-            nth,
+            at,
             came,
             weight: work + done + told + 2.0 * late,
         })
@@ -178,8 +203,8 @@ impl<'l, 't> Answer<'l, 't> {
         chars >= RESULT_CHARS_MIN
     }
 
-    fn beginning(&self, bytes_max: usize) -> String {
-        fitted(&self.said, bytes_max)
+    fn beginning(&self, chars_max: usize) -> String {
+        fitted(&self.said, chars_max)
     }
 
     /// Its longer words, by how they begin in small letters.
@@ -295,7 +320,7 @@ mod tests {
         let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
         let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
         let told =
-            |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).0.map(|told| told.what);
+            |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).result.map(|told| told.what);
         let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
         let work = [user("User: fix the rounding of the cart"), edited, fixed];
         assert_eq!(told(&work), wants);
@@ -329,8 +354,13 @@ mod tests {
                 "Agent: The test creates a shop, rounds the prices of each cart twice and verifies its total.",
             ),
         ];
-        let (main, steps) = result(&again, &prompts(&again));
-        assert!(main.is_some_and(|told| told.what.contains("a shop")) && steps.is_empty());
+        let told_anew = result(&again, &prompts(&again));
+        assert!(
+            told_anew
+                .result
+                .is_some_and(|told| told.what.contains("a shop"))
+        );
+        assert!(told_anew.steps.is_empty());
         let explored = [
             user("User: how does the cart round its prices?"),
             agent("Agent: Half up, once a row; the sum is never rounded again."),

@@ -3,8 +3,9 @@
 
 use super::tasks::is_about_next;
 use super::words::{clipped, folded};
+use crate::rules::left::is_undone;
 use crate::rules::outcome::announces;
-use crate::rules::requests::{is_chatter, is_stale, offered};
+use crate::rules::requests::{is_chatter, is_heading_of_all, is_stale, offered};
 use crate::rules::words::sentences;
 
 /// In one line only so much is told.
@@ -17,12 +18,13 @@ fn beginning(words: &str, bytes_max: usize) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What an agent's words state, line by line: sentences as they are, rows of tables as points, without chatter,
-/// announcements, headings, code, questions and offers.
+/// What an agent's words state, line by line: sentences as they are, rows of tables as points, what a list is
+/// about before it; without chatter, announcements, code, questions and offers.
 pub fn stated(words: &str) -> Vec<String> {
     let mut inside_code = false;
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
+    let mut columns: Vec<&str> = Vec::new();
     let mut lines = words.lines().map(str::trim_end).peekable();
     while let Some(line) = lines.next() {
         let bare = line.trim_start();
@@ -31,17 +33,25 @@ pub fn stated(words: &str) -> Vec<String> {
         if !all.is_empty() && is_about_next(bare) || all.len() == LINES_READ_MAX {
             break;
         }
-        if fence || inside_code || is_drawn(bare) {
+        if fence || inside_code || bare.is_empty() {
+            continue;
+        }
+        if is_drawn(bare) {
+            let is_first = !all.iter().any(|line| line.ends_with(':'));
+            all.extend(heading(bare).filter(|text| !(is_first && is_of_all(text))));
             continue;
         }
         let mut is_header = || lines.peek().is_some_and(|next| is_rule(next.trim_start()));
         let said = match bare.starts_with('|') {
-            true if is_header() => continue,
-            true => row(bare),
+            true if is_header() => {
+                columns = cells(bare).collect();
+                continue;
+            }
+            true => row(bare, &columns),
             // only counted
-            false if bytes > BEGINNING_BYTES_MAX && is_point(line) => line.to_owned(),
-            false if bytes > BEGINNING_BYTES_MAX => break,
-            false => said(line, all.is_empty()),
+            false if bytes > READ_BYTES_MAX && is_point(line) => line.to_owned(),
+            false if bytes > READ_BYTES_MAX => break,
+            false => said(line, bytes == 0),
         };
         bytes += said.len();
         if !said.is_empty() {
@@ -53,14 +63,24 @@ pub fn stated(words: &str) -> Vec<String> {
 
 /// What stands further behind is no result any more.
 const LINES_READ_MAX: usize = 60;
+const READ_BYTES_MAX: usize = 3 * BEGINNING_CHARS_MAX;
 
-/// `| 2 | Retries | cart.rs |` as `- Retries: cart.rs`.
-fn row(line: &str) -> String {
-    let cells = line.trim_matches('|').split('|').map(str::trim);
-    let says = |cell: &&str| cell.chars().any(char::is_alphabetic);
-    let mut cells = cells.filter(says);
-    let first = cells.next().unwrap_or_default();
-    let rest: Vec<&str> = cells.collect();
+/// `| 2 | Retries | cart.rs |` as `- Retries: cart.rs`; of more columns each is named.
+fn row(line: &str, columns: &[&str]) -> String {
+    const NAMED_MIN: usize = 3;
+    let says = |cell: &str| cell.chars().any(char::is_alphabetic);
+    let mut all = cells(line).enumerate().filter(|(_, cell)| says(cell));
+    let (_, first) = all.next().unwrap_or_default();
+    let rest: Vec<(usize, &str)> = all.collect();
+    let is_named = rest.len() + 1 >= NAMED_MIN;
+    let name = |nth: usize| columns.get(nth).filter(|name| is_named && !name.is_empty());
+    let rest: Vec<String> = rest
+        .iter()
+        .map(|(nth, cell)| match name(*nth) {
+            Some(name) => format!("{name}: {cell}"),
+            None => (*cell).to_owned(),
+        })
+        .collect();
     match (first, rest.is_empty()) {
         ("", _) => String::new(),
         (first, true) => folded(&format!("- {first}")),
@@ -68,12 +88,32 @@ fn row(line: &str) -> String {
     }
 }
 
+fn cells(line: &str) -> impl Iterator<Item = &str> {
+    line.trim_matches('|').split('|').map(str::trim)
+}
+
 /// Between a table's header and its rows.
 fn is_rule(line: &str) -> bool {
     line.starts_with('|') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
 }
 
-/// Without lines that announce what was left out: code, pictures.
+/// What a heading says of the list behind it: `Before:`.
+fn heading(line: &str) -> Option<String> {
+    if line.starts_with("::") {
+        return None;
+    }
+    let text = folded(line.trim_matches(['#', ' ']));
+    let text = text.trim_matches(|c: char| c == '*' || c == ':' || c == ' ' || c >= '\u{1f000}');
+    let text = without_mark(text);
+    let says = text.contains(char::is_alphabetic);
+    (says && !text.ends_with('?')).then(|| format!("{text}:"))
+}
+
+fn is_of_all(heading: &str) -> bool {
+    is_heading_of_all(heading.trim_end_matches(':'))
+}
+
+/// Without lines that announce what was left out: code, pictures, prose.
 fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
     let stays = |nth: usize| {
         let line = &lines[nth];
@@ -88,25 +128,92 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
     kept.collect()
 }
 
-/// As many lines as fit; how many points of a list that is cut are left is said.
-pub fn fitted(lines: &[String], bytes_max: usize) -> String {
-    let mut text = String::new();
+/// As many lines as fit: of several lists the first points of each. How many points are left out is said.
+pub fn fitted(lines: &[String], chars_max: usize) -> String {
+    let shorter = |most: usize| {
+        let all = with_short_lists(lines, most);
+        let chars: usize = all.iter().map(|line| line.chars().count() + 1).sum();
+        (chars <= chars_max && all.len() <= BEGINNING_LINES_MAX).then_some(all)
+    };
+    match LIST_POINTS.into_iter().find_map(shorter) {
+        Some(all) => all.join("\n"),
+        None => beginning_of(&with_short_lists(lines, LIST_POINTS_MIN), chars_max),
+    }
+}
+
+/// Points of a list that are told, as far as there is room.
+const LIST_POINTS: [usize; 5] = [usize::MAX, 8, 6, 4, LIST_POINTS_MIN];
+const LIST_POINTS_MIN: usize = 3;
+
+/// Lines whose lists have so many points at most; points of points only where all of them stay.
+fn with_short_lists(lines: &[String], most: usize) -> Vec<String> {
+    let is_nested = |line: &str| is_point(line) && line.starts_with(' ');
+    let mut all = Vec::new();
+    let mut points = 0;
     for (nth, line) in lines.iter().enumerate() {
-        let line = match is_point(line) && line.len() > POINT_CHARS_MAX {
-            true => format!("{}…", clipped(line, POINT_CHARS_MAX)),
-            false => line.clone(),
-        };
-        let is_full = text.len() + line.len() > bytes_max || nth >= BEGINNING_LINES_MAX;
-        if !is_full {
-            text.push_str(if text.is_empty() { "" } else { "\n" });
-            text.push_str(&line);
+        if !is_point(line) {
+            points = 0;
+            all.push(line.clone());
             continue;
         }
-        if text.is_empty() || text.ends_with(':') && !text.contains('\n') {
+        if most < usize::MAX && is_nested(line) && points > 0 {
+            continue;
+        }
+        points += 1;
+        let left = points_left(&lines[nth..]);
+        match points {
+            points if points <= most || points == most + 1 && left == 1 => {
+                all.push(short_point(line))
+            }
+            points if points == most + 1 && left > 0 => all.push(more(left)),
+            _ => {}
+        }
+    }
+    all
+}
+
+fn short_point(line: &str) -> String {
+    match line.len() > POINT_CHARS_MAX {
+        true if line.trim_end().ends_with(':') => line.to_owned(),
+        true => cut(line, POINT_CHARS_MAX),
+        false => line.to_owned(),
+    }
+}
+
+fn more(points: usize) -> String {
+    format!("- and {points} more")
+}
+
+fn beginning_of(lines: &[String], chars_max: usize) -> String {
+    let mut text = String::new();
+    for (nth, line) in lines.iter().enumerate() {
+        let chars = text.chars().count() + line.chars().count();
+        let is_full = chars > chars_max || nth >= BEGINNING_LINES_MAX;
+        if !is_full {
             text.push_str(if text.is_empty() { "" } else { "\n" });
-            text.push_str(&cut(&line, bytes_max));
-        } else if let left @ 1.. = points_left(&lines[nth..]) {
-            text.push_str(&format!("\n- and {left} more"));
+            text.push_str(line);
+            continue;
+        }
+        let leads = |text: &str| {
+            text.lines()
+                .next_back()
+                .is_some_and(|last| last.ends_with(':'))
+        };
+        if text.is_empty() || leads(&text) && !text.contains('\n') {
+            text.push_str(if text.is_empty() { "" } else { "\n" });
+            text.push_str(&cut(line, chars_max));
+            break;
+        }
+        let mut left = points_left(&lines[nth..]);
+        while leads(&text) {
+            // what only leads to the points that have no room
+            let start = text.rfind('\n').unwrap_or(0);
+            text.truncate(start);
+            left = 0;
+        }
+        if left > 0 {
+            text.push('\n');
+            text.push_str(&more(left));
         }
         break;
     }
@@ -128,6 +235,13 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
         line.ends_with(':') && line.split_whitespace().count() <= LEAD_IN_WORDS * 2
     };
     let leads = lines.iter().take_while(is_lead).count();
+    // of several lists each is told with what it is about
+    let is_alone = !lines.iter().skip(leads).any(|line| line.ends_with(':'));
+    let leads = if is_alone {
+        leads
+    } else {
+        leads.saturating_sub(1)
+    };
     for (nth, line) in lines.iter().enumerate().skip(leads) {
         let point = is_point(line);
         let piece = match point {
@@ -151,7 +265,8 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
         let whole = sentences(piece)
             .next()
             .is_some_and(|first| first.len() <= room);
-        if text.is_empty() || text.ends_with(':') || whole && !point {
+        let is_short = text.len() * 3 < bytes_max;
+        if text.is_empty() || text.ends_with(':') || whole && !point || is_short {
             let room = if text.ends_with(':') {
                 room.max(STEP_BYTES_MAX / 2)
             } else {
@@ -187,8 +302,8 @@ pub fn without_mark(point: &str) -> &str {
 const LEAD_IN_WORDS: usize = 3;
 
 /// More: the summary is a log again; fewer: the result stands behind.
-const BEGINNING_LINES_MAX: usize = 14;
-pub const BEGINNING_BYTES_MAX: usize = 1_000;
+const BEGINNING_LINES_MAX: usize = 20;
+pub const BEGINNING_CHARS_MAX: usize = 1_200;
 
 /// A point of a list says what it is about in its beginning; so all points of a long list have room.
 const POINT_CHARS_MAX: usize = 200;
@@ -215,6 +330,10 @@ fn said(line: &str, first: bool) -> String {
     let text = without_targets(&folded(bare));
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
+        // it is told beside the result as what is left
+        if !opens && is_undone(sentence) {
+            continue;
+        }
         let asks = sentence
             .trim_end_matches(['*', '_', '"', ')'])
             .ends_with('?');
@@ -315,14 +434,14 @@ mod tests {
             ("```\nx\n```", None),
         ] {
             assert_eq!(
-                beginning(words, BEGINNING_BYTES_MAX).as_deref(),
+                beginning(words, BEGINNING_CHARS_MAX).as_deref(),
                 wants,
                 "{words}"
             );
         }
-        let long = beginning(&"Many words here. ".repeat(90), BEGINNING_BYTES_MAX).unwrap();
-        assert!(long.len() <= BEGINNING_BYTES_MAX, "{long}");
-        let many = beginning(&"line\n".repeat(20), BEGINNING_BYTES_MAX).unwrap();
+        let long = beginning(&"Many words here. ".repeat(90), BEGINNING_CHARS_MAX).unwrap();
+        assert!(long.len() <= BEGINNING_CHARS_MAX, "{long}");
+        let many = beginning(&"line\n".repeat(20), BEGINNING_CHARS_MAX).unwrap();
         assert_eq!(many.lines().count(), BEGINNING_LINES_MAX);
     }
 }

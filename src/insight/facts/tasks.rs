@@ -1,6 +1,7 @@
 //! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
 //! and headings.
 
+use super::left;
 use super::line::LocatedItem;
 use super::words::folded;
 use crate::insight::outcome::is_aside;
@@ -154,14 +155,17 @@ fn boxes(words: &str) -> impl Iterator<Item = Task> {
     })
 }
 
-/// Open tasks first, then what the agent's last words list under a heading about what comes next.
+/// Open tasks first, then what the agent's last words list under a heading about what comes next, and what they say
+/// is left.
 pub fn next_steps(
     open: Vec<Sourced<String>>,
     last: Option<&LocatedItem<'_>>,
+    is_work: bool,
 ) -> Vec<Sourced<String>> {
     let mut all = open;
     if let Some(line) = last {
-        for step in proposed(line.words()) {
+        let said = left::said(line.words(), is_work);
+        for step in proposed(line.words()).into_iter().chain(said) {
             let is_new = |known: &Sourced<String>| {
                 !known.what.contains(&step) && !step.contains(&known.what)
             };
@@ -175,7 +179,7 @@ pub fn next_steps(
 }
 
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 12] = [
+const NEXT: [&str; 22] = [
     "next step",
     "what's next",
     "remaining",
@@ -188,6 +192,16 @@ const NEXT: [&str; 12] = [
     "outstanding",
     "deferred",
     "todo",
+    "not done",
+    "not covered",
+    "not included",
+    "not yet",
+    "what's left",
+    "left open",
+    "open question",
+    "known gap",
+    "limitation",
+    "caveat",
 ];
 
 /// Points of the list under such a heading.
@@ -217,7 +231,7 @@ fn step(point: &str) -> Option<String> {
 
 /// A heading about what comes next, or a line that ends with a colon.
 pub fn is_about_next(line: &str) -> bool {
-    const HEADING_BYTES_MAX: usize = 60;
+    const HEADING_BYTES_MAX: usize = 90;
     let heading = line.starts_with('#') || line.ends_with([':', '*']);
     if !heading || line.len() > HEADING_BYTES_MAX {
         return false;
@@ -350,7 +364,7 @@ mod tests {
             "Agent: Done:\n- one\n\n**Next steps:**\n1. Push it\n2. Open a PR\n\nBye:\n- no";
         let last = line(ItemKind::Agent, words, &[]);
         assert_eq!(
-            texts(&next_steps(Vec::new(), Some(&last))),
+            texts(&next_steps(Vec::new(), Some(&last), false)),
             ["Push it", "Open a PR"]
         );
     }

@@ -76,7 +76,7 @@ pub fn clipped(text: &str, chars_max: usize) -> &str {
         " which ",
         " when ",
     ];
-    let late = |at: &usize| at * 5 > end * 2;
+    let late = |at: &usize| at * 3 > end * 2;
     let clause = |ends: &[&str]| {
         let ends = ends.iter().filter_map(|mark| cut.rfind(mark));
         ends.max().filter(late)
@@ -92,6 +92,14 @@ pub fn clipped(text: &str, chars_max: usize) -> &str {
             text[..at].trim_end()
         }
         _ => text,
+    }
+}
+
+/// A text with `…` where it goes on.
+pub fn shortened(text: &str, chars_max: usize) -> String {
+    match text.chars().count() > chars_max {
+        true => format!("{}…", clipped(text, chars_max.saturating_sub(1))),
+        false => text.to_owned(),
     }
 }
 
@@ -131,7 +139,12 @@ mod tests {
     fn a_long_text_ends_with_a_clause() {
         for (text, chars, wants) in [
             ("short", 9, "short"),
-            ("fix the cart, then write the docs", 20, "fix the cart"),
+            ("fix the cart, then write the docs", 18, "fix the cart"),
+            (
+                "fix the cart, then write the docs",
+                30,
+                "fix the cart, then write",
+            ),
             ("fix the cart and write the docs", 20, "fix the cart"),
             ("fix the cart (with all of its rows)", 20, "fix the cart"),
             ("fix the cart so that it adds", 14, "fix the cart"),

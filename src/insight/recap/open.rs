@@ -1,7 +1,7 @@
 //! What is still open: not what a later session did, and not what nobody has to do.
 
 use super::work::RecapSession;
-use crate::insight::facts::{OFFERED, UNANSWERED, is_older_task, says_unpushed};
+use crate::insight::facts::{OFFERED, UNANSWERED, is_older_task, says_uncommitted, says_unpushed};
 use crate::model::summary::Sourced;
 use crate::model::time::Time;
 use crate::rules::commit_words::telling_words;
@@ -39,7 +39,7 @@ pub enum DoneWork {
 pub(super) fn is_open(step: &Sourced<String>, session: &RecapSession, done: &[DoneLater]) -> bool {
     let text = step.what.as_str();
     // nobody knows of a remote, or whether it was done without a word
-    if says_unpushed(text) == Some(false) || is_older_task(text) {
+    if says_unpushed(text) == Some(false) || says_uncommitted(text) || is_older_task(text) {
         return false;
     }
     let since = session.began.get(&step.episode).copied().or(session.ended);

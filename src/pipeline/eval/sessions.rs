@@ -5,7 +5,7 @@
 
 use super::figure::{Figure, Half, Label};
 use crate::host::files::source_file;
-use crate::insight::facts::{LocatedItem, SessionContext, facts};
+use crate::insight::facts::{ANSWERED, LocatedItem, SessionContext, facts};
 use crate::insight::outcome::{PENDING_CALL, SessionItem};
 use crate::model::activity::{Activity, ActivityTally, Dimension, MIN_STRENGTH, MIXED};
 use crate::model::entry::{Entry, EntryKind, Fact};
@@ -349,7 +349,10 @@ impl Told {
 
     fn count_result(&mut self, row: &Labelled, summary: &Summary) {
         let told = summary.result.iter().chain(&summary.steps);
-        let told: Vec<&str> = told.map(|said| said.what.as_str()).collect();
+        let told = told.map(|said| said.what.as_str());
+        let answers = summary.requests.iter();
+        let answers = answers.filter_map(|said| Some(said.what.split_once(ANSWERED)?.1));
+        let told: Vec<&str> = told.chain(answers).collect();
         if !row.result.is_empty() {
             self.result.count(&row.id, &row.result, &told.join(" "));
         }

@@ -1,0 +1,217 @@
+//! What a session leaves: what the agent's last words say isn't done, and changes that nobody committed.
+
+use super::line::LocatedItem;
+use super::words::{folded, shortened};
+use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
+use crate::model::human::plural;
+use crate::model::summary::{ChangedFile, Sourced};
+use crate::rules::left::{is_undone, is_yours};
+use crate::rules::outcome::{Ending, announces, ending};
+use crate::rules::paths::is_throwaway;
+use crate::rules::words::sentences;
+use std::collections::BTreeSet;
+
+/// More of what one message says is its result.
+const SAID_MAX: usize = 4;
+
+/// Longer sentences have more in them than what is left.
+const SENTENCE_CHARS_MAX: usize = 260;
+
+/// Sentences of the last words that say what isn't done; `is_work`: and what the person has to do, which is what
+/// was asked for where nothing was changed.
+pub fn said(words: &str, is_work: bool) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut inside_code = false;
+    for line in words.lines() {
+        let bare = line.trim_start();
+        let fence = bare.starts_with("```");
+        inside_code ^= fence;
+        if fence || inside_code || bare.starts_with(['#', '|', '>']) {
+            continue;
+        }
+        let text = folded(bare);
+        for sentence in sentences(&text) {
+            let sentence = without_mark(sentence);
+            let is_left = is_undone(sentence) || is_work && is_yours(sentence);
+            let is_short =
+                sentence.chars().count() <= SENTENCE_CHARS_MAX && !sentence.ends_with(':');
+            if is_left && is_short && !all.iter().any(|known| known == sentence) {
+                all.push(sentence.to_owned());
+            }
+        }
+        if all.len() >= SAID_MAX {
+            break;
+        }
+    }
+    all.truncate(SAID_MAX);
+    all
+}
+
+/// A point of a list without its mark.
+fn without_mark(sentence: &str) -> &str {
+    sentence.trim_start_matches(['-', '*', '•', '⚠', '\u{fe0f}', ' '])
+}
+
+/// Calls changed files.
+pub fn is_work(lines: &[LocatedItem<'_>]) -> bool {
+    let mut findings = lines.iter().flat_map(|line| line.item.findings);
+    findings.any(|finding| matches!(finding, Finding::Changed { .. } | Finding::Commit { .. }))
+}
+
+/// That files were changed after the last commit of the session, or in a session without one.
+pub fn uncommitted(
+    lines: &[LocatedItem<'_>],
+    files: &[Sourced<ChangedFile>],
+    has_commits: bool,
+    branch: Option<&str>,
+) -> Option<Sourced<String>> {
+    let (mut changed, mut last, mut is_git) = (BTreeSet::new(), None, branch.is_some());
+    for line in lines {
+        let text = line.item.text;
+        is_git |= line.item.kind == ItemKind::Digest && text.contains("git ");
+        for finding in line.item.findings {
+            if let Finding::Changed { path, .. } = finding {
+                changed.insert(path.as_str());
+                last = Some(line);
+            }
+        }
+        if moves_changes(line) {
+            changed.clear();
+        }
+    }
+    let is_left = |file: &&Sourced<ChangedFile>| {
+        changed.contains(file.what.path.as_str()) && !is_throwaway(&file.what.path)
+    };
+    let left = files.iter().filter(is_left).count();
+    let step = match has_commits {
+        // a person may have committed some of these between two prompts
+        false => NO_COMMIT.to_owned(),
+        true => format!("{AFTER_COMMIT}{}", plural(left as u64, "file")),
+    };
+    let step = last?.source(step);
+    (is_git && left > 0).then_some(step)
+}
+
+/// Says that nobody committed what was changed.
+const NO_COMMIT: &str = "The session made no commit of its changes";
+
+/// Stands before how many files were changed after the last commit.
+const AFTER_COMMIT: &str = "Changed after the last commit: ";
+
+/// The step says that files were changed that nobody committed.
+pub fn says_uncommitted(step: &str) -> bool {
+    step == NO_COMMIT || step.starts_with(AFTER_COMMIT)
+}
+
+/// What the agent was about to do when the log ends.
+pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
+    let line = last?;
+    let paragraph = line.words().trim_end().rsplit("\n\n").next()?;
+    let text = folded(paragraph);
+    let announces = |sentence: &&str| announces(sentence) || ending(sentence) == Ending::GoesOn;
+    let said = sentences(&text).filter(announces).last()?;
+    let said = shortened(said.trim_end_matches(':'), ANNOUNCED_CHARS_MAX);
+    Some(line.source(format!("{ABOUT_TO}{said}")))
+}
+
+/// Stands before what the agent said it does next.
+const ABOUT_TO: &str = "In progress: ";
+
+/// It says where the work stood.
+const ANNOUNCED_CHARS_MAX: usize = 200;
+
+/// Changes are in a commit or put aside, or somebody says so.
+fn moves_changes(line: &LocatedItem<'_>) -> bool {
+    const COMMANDS: [&str; 6] = [
+        "git commit",
+        "git stash",
+        "git merge",
+        "git rebase",
+        "git am",
+        "git cherry-pick",
+    ];
+    let text = line.item.text;
+    match line.item.kind {
+        ItemKind::Digest => {
+            let is_made = |finding: &Finding| {
+                matches!(
+                    finding,
+                    Finding::Commit { .. } | Finding::Pushed | Finding::PullRequest(_)
+                )
+            };
+            let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
+            let findings = line.item.findings;
+            let tries = COMMANDS.iter().any(|command| text.contains(command));
+            findings.iter().any(is_made) || tries && !findings.iter().any(failed)
+        }
+        ItemKind::Prompt | ItemKind::Aside => {
+            text.contains("git commit") || text.contains("committed")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_say_what_is_left() {
+        let words = "The cart adds up.\n\n- **Tests**: all pass\n- I didn't run the export.\n\n\
+            You'll need to restart the server. Is the cache still broken?\n```\nstill open\n```";
+        let wants = [
+            "I didn't run the export.",
+            "You'll need to restart the server.",
+        ];
+        assert_eq!(said(words, true), wants);
+        assert_eq!(said(words, false), wants[..1]);
+    }
+
+    #[test]
+    fn who_stops_in_the_middle_says_what_comes_next() {
+        let said = |text| {
+            let line = LocatedItem::sample(ItemKind::Agent, 1, text, &[]);
+            announced(Some(&line)).map(|step| step.what)
+        };
+        let wants = Some("In progress: I'll amend the commit".to_owned());
+        assert_eq!(said("Agent: The docs pass. I'll amend the commit:"), wants);
+        assert_eq!(said("Agent: The docs pass."), None);
+    }
+
+    #[test]
+    fn changes_that_nobody_committed_are_left() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let commit = [Finding::Commit {
+            hash: String::new(),
+            subject: "a".into(),
+            again: false,
+        }];
+        let line = |kind, text, findings| LocatedItem::sample(kind, 1, text, findings);
+        let edited = line(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0", &edit[..]);
+        let mut made = line(
+            ItemKind::Digest,
+            "Action: Bash(git commit -m a) → ok",
+            &commit[..],
+        );
+        made.line = 2;
+        let told = line(ItemKind::Prompt, "User: I committed it", &[]);
+        let files = crate::insight::facts::changed_files::files(&[edited]);
+        let left = |lines: &[LocatedItem<'_>], branch| {
+            uncommitted(lines, &files, lines[0].line == 2, branch).map(|step| step.what)
+        };
+        let wants = Some(NO_COMMIT.to_owned());
+        assert_eq!(left(&[edited], Some("main")), wants);
+        let wants = Some("Changed after the last commit: 1 file".to_owned());
+        assert_eq!(left(&[made, edited], None), wants);
+        for lines in [&[edited, made][..], &[edited, told]] {
+            assert_eq!(left(lines, Some("main")), None);
+        }
+        assert_eq!(left(&[edited], None), None, "nothing is known of git");
+        assert!(says_uncommitted(&wants.unwrap()));
+    }
+}

@@ -1,0 +1,52 @@
+//! How agents say what is left when they stop, as a table (`left.yaml`).
+
+use super::sentence_cues::{SentenceCues, WrittenCues};
+use super::table;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// The sentence says that something wasn't done, fails, or stays as it was.
+pub fn is_undone(sentence: &str) -> bool {
+    TABLE.undone.says(sentence)
+}
+
+/// The sentence says what the person has to do.
+pub fn is_yours(sentence: &str) -> bool {
+    TABLE.yours.says(sentence)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    undone: WrittenCues,
+    yours: WrittenCues,
+}
+
+struct Table {
+    undone: SentenceCues,
+    yours: SentenceCues,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let written = written();
+    Table {
+        undone: written.undone.into(),
+        yours: written.yours.into(),
+    }
+});
+
+fn written() -> Written {
+    table::rows(table::embedded!("left"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        let written = written();
+        written.undone.samples.hold(is_undone);
+        written.yours.samples.hold(is_yours);
+    }
+}
