@@ -71,7 +71,10 @@ pub fn families(
             Entry::Vacant(family) => {
                 family.insert(all.len());
                 let works = vec![work];
-                all.push(Family { works, others: None });
+                all.push(Family {
+                    works,
+                    others: None,
+                });
             }
         }
     }

@@ -164,9 +164,32 @@ pub fn each<T: Send, U: Send>(
     jobs: usize,
     f: impl Fn(T) -> U + Sync + Send,
 ) -> Result<Vec<U>> {
-    if items.len() < 2 || jobs < 2 {
-        return Ok(items.into_iter().map(f).collect());
+    Ok(Workers::start(jobs, items.len())?.each(items, f))
+}
+
+/// Threads for list after list; none where there is little to do.
+pub struct Workers(Option<rayon::ThreadPool>);
+
+impl Workers {
+    /// `jobs` of them, for so many items.
+    ///
+    /// # Errors
+    /// When they can't be started.
+    pub fn start(jobs: usize, items: usize) -> Result<Workers> {
+        let many = items > 1 && jobs > 1;
+        let pool = many.then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
+        Ok(Workers(pool.transpose()?))
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
-    Ok(pool.install(|| items.into_par_iter().map(f).collect()))
+
+    /// Applies a function to all items, keeping their order.
+    pub fn each<T: Send, U: Send>(
+        &self,
+        items: Vec<T>,
+        f: impl Fn(T) -> U + Sync + Send,
+    ) -> Vec<U> {
+        match &self.0 {
+            Some(pool) => pool.install(|| items.into_par_iter().map(f).collect()),
+            None => items.into_iter().map(f).collect(),
+        }
+    }
 }
