@@ -7,7 +7,7 @@ use super::family::{Family, Works, families};
 use super::file::{Before, FileWork, Folder};
 use super::ids::Ids;
 use super::report::IngestReport;
-use super::workers::Workers;
+use super::workers::Pool;
 use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
@@ -91,10 +91,10 @@ pub fn gather(
     let mut works = Works::new();
     let mut folders = Folders::default();
     let mut slices = discovered.slices.into_iter();
-    let workers = Workers::start(setup.jobs, slices.len())?;
+    let pool = Pool::start(setup.jobs, slices.len())?;
     while slices.len() > 0 {
         let some = slices.by_ref().take(LOOKS).collect();
-        for outcome in workers.each(some, |slice| look_safely(slice, &known)) {
+        for outcome in pool.each(some, |slice| look_safely(slice, &known)) {
             match outcome {
                 Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
                 Ok(looked) => {
@@ -105,7 +105,7 @@ pub fn gather(
             }
         }
     }
-    drop((slices, workers));
+    drop((slices, pool));
     tell_forks(&mut works, report);
     gathered.files = works.len() as u64;
     gathered.bytes = works

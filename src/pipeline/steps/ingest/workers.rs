@@ -164,21 +164,21 @@ pub fn each<T: Send, U: Send>(
     jobs: usize,
     f: impl Fn(T) -> U + Sync + Send,
 ) -> Result<Vec<U>> {
-    Ok(Workers::start(jobs, items.len())?.each(items, f))
+    Ok(Pool::start(jobs, items.len())?.each(items, f))
 }
 
 /// Threads for list after list; none where there is little to do.
-pub struct Workers(Option<rayon::ThreadPool>);
+pub struct Pool(Option<rayon::ThreadPool>);
 
-impl Workers {
+impl Pool {
     /// `jobs` of them, for so many items.
     ///
     /// # Errors
     /// When they can't be started.
-    pub fn start(jobs: usize, items: usize) -> Result<Workers> {
+    pub fn start(jobs: usize, items: usize) -> Result<Pool> {
         let many = items > 1 && jobs > 1;
         let pool = many.then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
-        Ok(Workers(pool.transpose()?))
+        Ok(Pool(pool.transpose()?))
     }
 
     /// Applies a function to all items, keeping their order.
