@@ -19,6 +19,7 @@ pub mod keywords;
 pub mod left;
 pub mod markers;
 pub mod names;
+pub mod narration;
 pub mod orders;
 pub mod outcome;
 pub mod paths;
