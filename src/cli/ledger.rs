@@ -108,7 +108,7 @@ fn document(account: &FileAccount) -> Value {
 fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let found = files::walk(&loaded.config.roots, &registry::is_log);
-    let Some(file) = found.files.iter().find(|file| file.key == key) else {
+    let Some(file) = found.files.iter().find(|file| *file.key == *key) else {
         let error = Error::new(ErrorKind::Failed, format!("{key} is gone from disk"));
         return Err(error
             .hinted(format!("sessionmill status --ledger {key}"))
@@ -218,7 +218,7 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     let found = files::walk(&config.roots, &registry::is_log).files;
     let file = found
         .iter()
-        .find(|file| file.key == name || file.key.contains(name));
+        .find(|file| *file.key == *name || file.key.contains(name));
     let (state, hint) = match file {
         None => (
             "no log like it lies below the sources",

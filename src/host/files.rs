@@ -4,7 +4,6 @@
 
 use crate::model::source::{Agent, Root, SourceFile, Stat};
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::panic::resume_unwind;
@@ -151,35 +150,49 @@ impl Listing {
                     false if kind.is_file() => self.logs.push((entry, filter.agent)),
                     false => {}
                 }
+                if self.logs.len() >= STATS_TOGETHER {
+                    self.describe();
+                }
             }
         }
         links
     }
 
-    fn described(mut self) -> FoundFile {
-        let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
-        for ((entry, agent), meta) in self.logs.iter().zip(stats(&self.logs)) {
-            match meta {
-                Ok(meta) => keep(&mut files, describe(entry.path(), *agent, &meta)),
+    /// Of the entries that were listed, what files they are.
+    fn describe(&mut self) {
+        let logs = std::mem::take(&mut self.logs);
+        let stats = stats(&logs);
+        for ((entry, agent), stat) in logs.into_iter().zip(stats) {
+            match stat {
+                Ok(stat) => self.found.files.push(describe(entry.path(), agent, stat)),
                 Err(e) => {
-                    let path = entry.path().to_path_buf();
+                    let path = entry.into_path();
                     self.found.problems.push((path, e.to_string()));
                 }
             }
         }
-        self.found.files = files.into_values().collect();
+    }
+
+    fn described(mut self) -> FoundFile {
+        self.describe();
+        let files = &mut self.found.files;
+        // plain before compressed: during Codex's (de)compression both exist for a moment
+        files.sort_by(|a, b| (&a.key, a.compressed).cmp(&(&b.key, b.compressed)));
+        files.dedup_by(|next, kept| next.key == kept.key);
         self.found
     }
 }
+
+/// Entries whose `stat` is asked for together. More: memory; fewer: threads that begin.
+const STATS_TOGETHER: usize = 8_192;
 
 /// Fewer are not worth a thread.
 const STATS_ALONE: usize = 256;
 
 /// What `stat` says of each, in order: half of a run without news is spent waiting for it.
-fn stats(logs: &[(DirEntry, Agent)]) -> Vec<walkdir::Result<Metadata>> {
-    let all = |logs: &[(DirEntry, Agent)]| -> Vec<_> {
-        logs.iter().map(|(entry, _)| entry.metadata()).collect()
-    };
+fn stats(logs: &[(DirEntry, Agent)]) -> Vec<walkdir::Result<Stat>> {
+    let stat = |(entry, _): &(DirEntry, Agent)| Ok(stat_of(&entry.metadata()?));
+    let all = |logs: &[(DirEntry, Agent)]| -> Vec<_> { logs.iter().map(stat).collect() };
     if logs.len() <= STATS_ALONE {
         return all(logs);
     }
@@ -197,33 +210,24 @@ fn stats(logs: &[(DirEntry, Agent)]) -> Vec<walkdir::Result<Metadata>> {
 /// # Errors
 /// When it can't be `stat`ed.
 pub fn source_file(path: &Path, agent: Agent) -> std::io::Result<SourceFile> {
-    Ok(describe(path, agent, &path.metadata()?))
+    Ok(describe(path, agent, stat_of(&path.metadata()?)))
 }
 
 /// The files that this user can't open, and why. Opens each of them.
 pub fn unreadable(files: &[SourceFile]) -> Vec<(PathBuf, String)> {
     let refused = |file: &SourceFile| {
-        let error = std::fs::File::open(&file.path).err()?;
+        let error = std::fs::File::open(file.path()).err()?;
         // What vanished since the walk is no trouble.
         let there = error.kind() != std::io::ErrorKind::NotFound;
-        there.then(|| (file.path.clone(), error.kind().to_string()))
+        there.then(|| (file.path().into_owned(), error.kind().to_string()))
     };
     files.iter().filter_map(refused).collect()
 }
 
-/// Plain wins over compressed: during Codex's (de)compression both exist for a moment.
-fn keep(files: &mut BTreeMap<String, SourceFile>, file: SourceFile) {
-    match files.get(&file.key) {
-        Some(other) if !other.compressed => {}
-        _ => {
-            files.insert(file.key.clone(), file);
-        }
-    }
-}
-
-fn describe(path: &Path, agent: Agent, meta: &Metadata) -> SourceFile {
+fn describe(path: &Path, agent: Agent, stat: Stat) -> SourceFile {
     let mut text = path.to_string_lossy().into_owned();
-    if path.to_str().is_none() {
+    let is_odd = path.to_str().is_none();
+    if is_odd {
         // two names that aren't UTF-8 may read the same; their bytes tell them apart
         let hash = xxh3_64(path.as_os_str().as_encoded_bytes());
         text.insert_str(
@@ -233,10 +237,10 @@ fn describe(path: &Path, agent: Agent, meta: &Metadata) -> SourceFile {
     }
     let compressed = text.ends_with(".zst");
     SourceFile {
-        path: path.to_path_buf(),
-        key: text.strip_suffix(".zst").unwrap_or(&text).to_owned(),
+        key: text.strip_suffix(".zst").unwrap_or(&text).into(),
+        odd_path: is_odd.then(|| Box::new(path.to_owned())),
         agent,
-        stat: stat_of(meta),
+        stat,
         compressed,
     }
 }
@@ -296,7 +300,7 @@ mod tests {
         let base = dir.canonicalize().unwrap();
         let found = walk(&[root], &registry::is_log);
         let below = |f: &SourceFile| {
-            f.path
+            f.path()
                 .strip_prefix(&base)
                 .unwrap()
                 .to_string_lossy()
@@ -376,7 +380,7 @@ mod tests {
         };
         let found = walk(&[root(&[])], &registry::is_log);
         let keys = |found: &FoundFile| -> Vec<String> {
-            let below = |file: &SourceFile| file.path.strip_prefix(&base).unwrap().to_owned();
+            let below = |file: &SourceFile| file.path().strip_prefix(&base).unwrap().to_owned();
             let all = found.files.iter().map(below);
             all.map(|path| path.to_string_lossy().into_owned())
                 .collect()

@@ -124,8 +124,8 @@ impl LogReader {
     /// # Errors
     /// When the file can't be opened or `from` can't be reached; the message names the file.
     pub fn open(file: &SourceFile, from: u64, line: u64, content: Content) -> Result<LogReader> {
-        let name = || format!("{}", file.path.display());
-        let mut raw = File::open(&file.path).with_context(name)?;
+        let name = || format!("{}", file.path().display());
+        let mut raw = File::open(file.path()).with_context(name)?;
         let broken_off = Arc::default();
         let source: Box<dyn Read + Send> = match file.compressed {
             true => {
@@ -411,10 +411,10 @@ pub struct BlockRef {
 /// # Errors
 /// When the file can't be read that far; the message names it.
 pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Fingerprints, u64)> {
-    let name = || format!("{}", file.path.display());
+    let name = || format!("{}", file.path().display());
     let head_bytes = head.min(PRINT_BYTES as u64);
     let tail_from = read_to.saturating_sub(PRINT_BYTES as u64);
-    let mut raw = File::open(&file.path).with_context(name)?;
+    let mut raw = File::open(file.path()).with_context(name)?;
     let (head, tail) = if file.compressed {
         let mut decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;
         let head = take(&mut decoder, head_bytes).with_context(name)?;
@@ -454,8 +454,8 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
 /// # Errors
 /// When the file can't be read; the message names it.
 pub fn content(file: &SourceFile, to: u64) -> Result<(Content, u64)> {
-    let name = || format!("{}", file.path.display());
-    let raw = File::open(&file.path).with_context(name)?;
+    let name = || format!("{}", file.path().display());
+    let raw = File::open(file.path()).with_context(name)?;
     let mut source: Box<dyn Read> = match file.compressed {
         true => {
             let decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;

@@ -4,7 +4,7 @@
 
 use super::here::{Here, typed};
 use crate::host::worktree;
-use crate::memory::block::block;
+use crate::memory::block::{FactRoom, block};
 use crate::memory::promote::{PromoteRequest, curate, gate};
 use crate::memory::redaction_setup;
 use crate::memory::remember::{FactsRequest, remember};
@@ -79,6 +79,7 @@ pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
         user: user.map(|key| MemoryScope::Global.group(key)),
         scopes,
         limit: memory.recall.max_results as usize,
+        room: FactRoom::new(&memory.recall),
         shows_paths: shown.then(|| here.env.home.to_string_lossy().into_owned()),
     };
     let facts = remember(&here.store()?, &asked)?;

@@ -5,6 +5,7 @@
 pub mod block;
 pub mod classifiers;
 pub mod decisions;
+pub mod excerpt;
 pub mod graph_facts;
 pub mod memory_groups;
 pub mod moved_projects;

@@ -25,9 +25,7 @@ pub struct Ranked {
     pub hits: Vec<Hit>,
 }
 
-/// An answer of at least this confidence may be shown to somebody who didn't ask: on the half of
-/// `fixtures/truth/recall.jsonl` that it was chosen by, less than a tenth of the questions without an
-/// answer reach it.
+/// An answer of at least this confidence may be shown to somebody who didn't ask.
 pub const CONFIDENT: f64 = 0.5;
 
 /// What a title adds for each unit of rarity of the terms in it.
@@ -238,14 +236,16 @@ impl<'c> Sessions<'c> {
             .candidates
             .iter()
             .map(|n| passage(&found.all[*n].evidence.positions, &weights));
-        let close = passages
-            .map(|passage| passage.terms.iter().filter(|term| !is_own[**term]).count())
-            .max();
+        let passages: Vec<Vec<usize>> = passages.map(|passage| passage.terms).collect();
+        let own = |terms: &Vec<usize>| terms.iter().filter(|term| !is_own[**term]).count();
+        let close = passages.iter().map(own).max();
+        let count = found.terms.len();
         let share = seen.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
             score: session.certainty() / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
+            is_whole: count > 1 && passages.iter().any(|terms| terms.len() == count),
             ahead: self.ahead(session, found.episodes),
         }
     }
@@ -260,19 +260,27 @@ pub struct Grounds {
     pub covered: f64,
     /// Words of the question that stand close together in it.
     pub close: usize,
+    /// All of them do, and they are several.
+    pub is_whole: bool,
     /// How far its best score is ahead of the next session's, as a share of it: 1 where no other one
     /// has any of the words (less in a store of few episodes), below 0 where another one is better.
     pub ahead: f64,
 }
 
 impl Grounds {
-    /// How sure it is that the session answers, from 0 to 1. The weights are a logistic regression over
-    /// one half of `fixtures/truth/recall.jsonl`, its questions with an answer and those without one
-    /// counting alike; the constant puts [`CONFIDENT`] where it is.
+    /// How sure it is that the session answers, from 0 to 1. The weights are logistic regressions over one half
+    /// of `fixtures/truth/recall.jsonl`: its questions in their own project, in other projects and in stores of
+    /// one log alone, and prompts of every day; a short question whose words all stand together is judged by one
+    /// over its own project's alone. The constants put [`CONFIDENT`] where it is.
     pub fn confidence(&self) -> f64 {
-        let log_odds =
-            0.75 * self.score + 3.54 * self.covered + 0.53 * self.close as f64 + 1.82 * self.ahead
-                - 5.66;
+        let close = self.close as f64;
+        let usual = 1.23 * self.score + 1.5 * self.covered + 1.31 * close + 1.6 * self.ahead - 7.55;
+        let whole =
+            0.75 * self.score + 3.54 * self.covered + 0.53 * close + 1.82 * self.ahead - 5.66;
+        let log_odds = match self.is_whole {
+            true => usual.max(whole),
+            false => usual,
+        };
         1.0 / (1.0 + (-log_odds).exp())
     }
 }
@@ -339,12 +347,17 @@ pub(super) struct Group {
 impl Group {
     /// The best one, for all of them.
     pub(super) fn hit(&self, candidates: &[SearchCandidate]) -> Hit {
+        let best = &candidates[self.best].hit;
+        let others = self.members.iter().map(|n| &candidates[*n].hit);
+        let others =
+            others.filter(|hit| hit.session == best.session && hit.episode != best.episode);
         Hit {
             score: self.score,
             confidence: self.confidence,
             folded: u32::try_from(self.members.len() - 1).unwrap_or(u32::MAX),
             similarity: self.similarity,
-            ..candidates[self.best].hit.clone()
+            others: others.map(|hit| hit.episode).collect(),
+            ..best.clone()
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Asking the store: the question as typed, then more loosely, the best first.
 
+use super::excerpt::Sought;
 use super::rank::Near;
 use super::rank_fusion::fuse;
+use super::rank_weights::TermWeights;
 use super::scopes::Scope;
 use crate::model::embedding::Meaning;
 use crate::model::episode::EpisodeSource;
@@ -58,6 +60,8 @@ pub struct RecallAnswer {
     pub rows: u64,
     /// Vectors that were compared.
     pub compared: u64,
+    /// What an excerpt of a hit is chosen by.
+    pub sought: Sought,
 }
 
 impl RecallAnswer {
@@ -143,6 +147,10 @@ fn answer(
     // who asks one session wants each of its chunks
     let folds = question.query.session.is_none();
     let loosened = loosened && !found.all.is_empty();
+    let sought = Sought {
+        weights: TermWeights::new(&found.documents, found.episodes).weights,
+        terms: found.terms.clone(),
+    };
     let hits = fuse(
         found,
         nearest.all,
@@ -155,6 +163,7 @@ fn answer(
         confidence: hits.first().map_or(0.0, |hit| hit.confidence),
         folded: hits.iter().map(|hit| hit.folded).sum(),
         hits,
+        sought,
         ..RecallAnswer::default()
     }
 }

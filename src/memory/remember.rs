@@ -1,11 +1,12 @@
 //! What earlier sessions and people say about a prompt, as facts.
 
-use super::block::{FactSource, RecalledFact, below_home};
+use super::block::{FactRoom, FactSource, RecalledFact, below_home};
+use super::excerpt::excerpt;
 use super::memory_groups::workspace_key_now;
 use super::places::Places;
 use super::query_terms::question;
 use super::rank::{CONFIDENT, Near, rank};
-use super::recall::{RecallQuestion, recall};
+use super::recall::{RecallAnswer, RecallQuestion, recall};
 use super::rollback_facts::{Audience, fact};
 use super::scopes::Scope;
 use super::trusted::trusted;
@@ -42,6 +43,8 @@ pub struct FactsRequest {
     pub scopes: BTreeSet<MemoryScope>,
     /// Facts that are wanted.
     pub limit: usize,
+    /// Room of each.
+    pub room: FactRoom,
     /// Paths of logs are told, those in this folder as `~`.
     pub shows_paths: Option<String>,
 }
@@ -189,9 +192,9 @@ fn certain(
     query: Query,
     whose: &Scope,
     request: &FactsRequest,
-) -> Result<Vec<Hit>, Error> {
+) -> Result<RecallAnswer, Error> {
     if query.terms.is_empty() {
-        return Ok(Vec::new());
+        return Ok(RecallAnswer::default());
     }
     let near = Near {
         project: Some(request.workspace.root.clone()),
@@ -205,9 +208,9 @@ fn certain(
         near,
         ..RecallQuestion::new(query, whose)
     };
-    let mut hits = recall(store, &question)?.hits;
-    hits.retain(|hit| hit.confidence >= CONFIDENT);
-    Ok(hits)
+    let mut answer = recall(store, &question)?;
+    answer.hits.retain(|hit| hit.confidence >= CONFIDENT);
+    Ok(answer)
 }
 
 /// What the session that asks said and has no longer before it.
@@ -227,10 +230,9 @@ fn own(store: &Store, request: &FactsRequest, whose: &Scope) -> Result<Vec<Recal
         true => trusted(Scope::All, store, &request.trusts)?,
         false => whose.clone(),
     };
-    let hits = certain(store, query, &whose, request)?.into_iter();
-    let own = hits.filter(|hit| hit.session == *id);
-    own.map(|hit| session_fact(hit, MemoryScope::Session, store, request))
-        .collect()
+    let mut answer = certain(store, query, &whose, request)?;
+    answer.hits.retain(|hit| hit.session == *id);
+    session_facts(&answer, MemoryScope::Session, store, request)
 }
 
 /// Whether a session lost sight of its beginning.
@@ -249,11 +251,10 @@ fn project(
         not_sources: NOT_SAID.to_vec(),
         ..query(request)
     };
-    let hits = certain(store, query, whose, request)?.into_iter();
-    let others = hits.filter(|hit| request.session.as_ref() != Some(&hit.session));
-    others
-        .map(|hit| session_fact(hit, MemoryScope::Workspace, store, request))
-        .collect()
+    let mut answer = certain(store, query, whose, request)?;
+    let is_own = |hit: &Hit| request.session.as_ref() == Some(&hit.session);
+    answer.hits.retain(|hit| !is_own(hit));
+    session_facts(&answer, MemoryScope::Workspace, store, request)
 }
 
 /// Says in facts of the project's sessions which decisions were undone.
@@ -312,7 +313,9 @@ fn promoted(
         limit: MEMORIES_MAX,
         ..query(request)
     };
-    let hits = certain(store, query, &Scope::All, request)?.into_iter();
+    let hits = certain(store, query, &Scope::All, request)?
+        .hits
+        .into_iter();
     let ours = hits.filter_map(|hit| Some((*kept.get(&hit.episode)?, hit)));
     let fact = |(scope, hit): (MemoryScope, Hit)| {
         Ok(RecalledFact {
@@ -372,65 +375,54 @@ fn groups(
     Ok(may.collect())
 }
 
-/// What an episode says.
-fn session_fact(
-    hit: Hit,
+/// What each session of an answer says to the question, the best first.
+fn session_facts(
+    answer: &RecallAnswer,
     scope: MemoryScope,
     store: &Store,
     request: &FactsRequest,
-) -> Result<RecalledFact, Error> {
-    let snippet = &hit.snippet;
-    let (before, after) = (dots(snippet.cut_before), dots(snippet.cut_after));
-    let text = match hit.source {
-        EpisodeSource::SessionSummary => on_one_line(&snippet.text, before),
-        _ => format!("{before}{}", snippet.text.trim_start()),
-    };
-    let text = format!("{}{after}", text.trim_end());
-    let title = hit.session_title.as_deref().unwrap_or(&hit.title);
-    let text = match text.contains(title) || title.is_empty() {
-        true => text,
-        false => format!("{title}: {text}"),
-    };
+) -> Result<Vec<RecalledFact>, Error> {
+    let mut best: Vec<&Hit> = Vec::new();
+    for hit in &answer.hits {
+        let is_new = best.iter().all(|other| other.session != hit.session);
+        if best.len() < request.limit && is_new {
+            best.push(hit);
+        }
+    }
+    let mut facts: Vec<RecalledFact> = Vec::new();
+    for (nth, hit) in best.iter().enumerate() {
+        let chars = request.room.of(nth, best.len());
+        facts.extend(session_fact(hit, answer, scope, store, request, chars)?);
+    }
+    Ok(facts)
+}
+
+/// What a session says; `None` where it has no words.
+fn session_fact(
+    hit: &Hit,
+    answer: &RecallAnswer,
+    scope: MemoryScope,
+    store: &Store,
+    request: &FactsRequest,
+    chars: usize,
+) -> Result<Option<RecalledFact>, Error> {
     let home = request.shows_paths.as_deref();
-    Ok(RecalledFact {
+    let source = FactSource {
+        shown: store.session_shown(&hit.session, KEPT)?,
+        session: Some((hit.agent, hit.session.clone())),
+        episode: hit.episode,
+        at: hit.valid_at,
+        path: home.map(|home| below_home(&hit.path, home)),
+        lines: hit.lines,
+    };
+    let room = source.room(chars);
+    let text = excerpt(store, &hit.session, &answer.hits, &answer.sought, room)?;
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    Ok(Some(RecalledFact {
         text,
         scope,
-        source: Some(FactSource {
-            shown: store.session_shown(&hit.session, KEPT)?,
-            session: Some((hit.agent, hit.session)),
-            episode: hit.episode,
-            at: hit.valid_at,
-            path: home.map(|home| below_home(&hit.path, home)),
-            lines: hit.lines,
-        }),
-    })
-}
-
-/// A summary, or a part of it behind `before`: without its head and emphasis.
-fn on_one_line(summary: &str, before: &str) -> String {
-    let text = summary.replace("## Result ", "→ ").replace("**", "");
-    let said = match text.split_once("## Objective ") {
-        Some((_, said)) => said.to_owned(),
-        None => format!("{before}{}", text.trim_start()),
-    };
-    said.replace("## ", "; ")
-}
-
-fn dots(cut: bool) -> &'static str {
-    if cut { "…" } else { "" }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_summary_on_one_line_begins_with_what_was_asked() {
-        let summary = "**Activity Profile**: fixing (1.0) **Outcome**: completed  ## Objective mend it  \
-            ## Result it **works**  ## Commits - 1a2b3c4 mend";
-        let text = "mend it  → it works  ; Commits - 1a2b3c4 mend";
-        assert_eq!(on_one_line(summary, ""), text);
-        let part = " middle  ## Result it works";
-        assert_eq!(on_one_line(part, "…"), "…middle  → it works");
-    }
+        source: Some(source),
+    }))
 }

@@ -34,6 +34,16 @@ impl Workspace {
         }
     }
 
+    /// A project's root, wherever the machine has it.
+    pub fn at_root(root: &str) -> Workspace {
+        Workspace {
+            root: root.to_owned(),
+            cwd: root.to_owned(),
+            is_repository: false,
+            branch: None,
+        }
+    }
+
     /// Whether memory may be given to an agent here: `graphiti.recall.enabled`, then trust (002-010,
     /// D63), then `trusted_namespaces` (D14). What can't be read is a no.
     ///

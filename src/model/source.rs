@@ -4,8 +4,8 @@ use super::time::Time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The program whose log it is, by its word: one of the registry's (`agents`), or one that another
 /// version wrote to the store. Of a git operation or a file: who did it, which may be a person.
@@ -100,10 +100,11 @@ pub struct Root {
 /// A log file that exists now. `x.jsonl` and `x.jsonl.zst` are one logical file; plain wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Where its bytes are.
-    pub path: PathBuf,
-    /// The path without `.zst`: the identity of the logical file.
-    pub key: String,
+    /// The path without `.zst`: the identity of the logical file. Shared, since there may be a
+    /// hundred thousand.
+    pub key: Arc<str>,
+    /// The path, where the key doesn't spell it: it isn't UTF-8.
+    pub odd_path: Option<Box<PathBuf>>,
     /// Whose log it is.
     pub agent: Agent,
     /// What `stat` said when the run looked.
@@ -113,6 +114,15 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// Where its bytes are.
+    pub fn path(&self) -> Cow<'_, Path> {
+        match &self.odd_path {
+            Some(path) => Cow::Borrowed(path),
+            None if self.compressed => Cow::Owned(PathBuf::from(format!("{}.zst", self.key))),
+            None => Cow::Borrowed(Path::new(&*self.key)),
+        }
+    }
+
     /// The last part of its key.
     pub fn name(&self) -> &str {
         self.key.rsplit('/').next().unwrap_or(&self.key)
@@ -147,13 +157,13 @@ pub struct Slice {
     /// Why it has to be read.
     pub seen: SourceChange,
     /// The key under which the store knows it, where it moved.
-    pub was: Option<String>,
+    pub was: Option<Box<str>>,
 }
 
 impl Slice {
     /// The key under which the store has the file, if it has it.
     pub fn known_as(&self) -> &str {
-        self.was.as_ref().unwrap_or(&self.file.key)
+        self.was.as_deref().unwrap_or(&self.file.key)
     }
 }
 

@@ -7,7 +7,7 @@
 use super::context::RunContext;
 use crate::config::RecallLimits;
 use crate::config::trust::Trusts;
-use crate::memory::block::{RecallBlock, block};
+use crate::memory::block::{FactRoom, RecallBlock, block};
 use crate::memory::remember::{FactsRequest, remember};
 use crate::memory::session_start::{SessionStart, session_start_facts};
 use crate::memory::workspace::Workspace;
@@ -128,6 +128,7 @@ fn task(request: &RecallRequest, limits: &RecallLimits, about: About) -> Task {
             trusts: about.trusts,
             user: about.user,
             limit: limits.max_results as usize,
+            room: FactRoom::new(limits),
             shows_paths: about.shows_paths,
         }),
     }

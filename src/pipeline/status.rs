@@ -55,7 +55,7 @@ pub fn backlog(
     cx: &RunContext<'_>,
 ) -> Result<Discovered> {
     let known = store.map_or_else(|| Ok(Vec::new()), Store::last_seen)?;
-    let known: KnownLog = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known = KnownLog::new(known);
     let run = RunOptions::new(pipeline, cx);
     let options = DiscoverOptions {
         since: run.since(&cx.loaded.config),

@@ -6,13 +6,27 @@
 use crate::model::checkpoint::LastSeen;
 use crate::model::source::{Agent, Slice, SourceChange, SourceFile, Stat};
 use crate::model::time::Time;
-use rustc_hash::FxHashSet;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What the store remembers, by [`SourceFile::key`].
-pub type KnownLog = BTreeMap<String, LastSeen>;
+#[derive(Debug, Default)]
+pub struct KnownLog(Vec<LastSeen>);
+
+impl KnownLog {
+    /// Of these, in any order.
+    pub fn new(mut known: Vec<LastSeen>) -> KnownLog {
+        known.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        KnownLog(known)
+    }
+
+    /// What is remembered of the file with this key.
+    pub fn get(&self, key: &str) -> Option<&LastSeen> {
+        let at = self.0.binary_search_by(|last| (*last.key).cmp(key));
+        at.ok().map(|at| &self.0[at])
+    }
+}
 
 /// Which files a run looks at.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +73,7 @@ impl Discovered {
 /// What logs of one session have in common, as far as their names tell.
 pub type FamilyName = dyn Fn(&SourceFile) -> &str;
 
-/// Slices of every file with news. Costs a map look-up per file.
+/// Slices of every file with news. `files` are ordered by key. Costs a look-up per file.
 pub fn discover(
     files: &[SourceFile],
     known: &KnownLog,
@@ -67,11 +81,8 @@ pub fn discover(
     family: &FamilyName,
 ) -> Discovered {
     let mut found = Discovered::default();
-    let present: FxHashSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
-    let gone: Vec<&LastSeen> = known
-        .values()
-        .filter(|c| !present.contains(c.key.as_str()))
-        .collect();
+    let is_there = |key: &str| files.binary_search_by(|file| (*file.key).cmp(key)).is_ok();
+    let gone: Vec<&LastSeen> = known.0.iter().filter(|c| !is_there(&c.key)).collect();
     let recent = LazyCell::new(|| recent_families(files, options.since, family));
     let moves = moves(files, known, &gone);
     for file in files {
@@ -97,8 +108,8 @@ pub fn discover(
                     found.slices.push(slice(seen, last.offset, last.line, None));
                 }
             }
-        } else if let Some(old) = moves.get(file.key.as_str()) {
-            let was = Some(old.key.clone());
+        } else if let Some(old) = moves.get(&*file.key) {
+            let was = Some(old.key.as_str().into());
             let slice = slice(SourceChange::Grown, old.offset, old.line, was);
             found.slices.push(slice);
         } else if recent.as_ref().is_none_or(|r| r.contains(family(file)))
@@ -158,8 +169,8 @@ fn moves<'a>(
         let mut left: BTreeMap<_, _> = left
             .map(|old| (mark(&old.key, old.agent, old.stat), *old))
             .collect();
-        for file in files.iter().filter(|f| !known.contains_key(&f.key)) {
-            if !moves.contains_key(file.key.as_str())
+        for file in files.iter().filter(|f| known.get(&f.key).is_none()) {
+            if !moves.contains_key(&*file.key)
                 && let Some(old) = left.remove(&mark(&file.key, file.agent, file.stat))
             {
                 moved.insert(&old.key);
@@ -195,8 +206,8 @@ mod tests {
             inode: size,
         };
         SourceFile {
-            path: key.into(),
             key: key.into(),
+            odd_path: None,
             agent: Agent::new("claude"),
             stat,
             compressed: false,
@@ -205,7 +216,7 @@ mod tests {
 
     fn known(file: &SourceFile) -> KnownLog {
         let last = LastSeen {
-            key: file.key.clone(),
+            key: file.key.to_string(),
             agent: file.agent,
             stat: file.stat,
             compressed: false,
@@ -213,7 +224,7 @@ mod tests {
             line: 1,
             read_to: file.stat.size,
         };
-        BTreeMap::from([(file.key.clone(), last)])
+        KnownLog::new(vec![last])
     }
 
     fn seen(now: &SourceFile, then: &SourceFile) -> Vec<(SourceChange, u64)> {
@@ -281,8 +292,8 @@ mod tests {
             again: false,
             due: BTreeSet::new(),
         };
-        let found = discover(&files, &KnownLog::new(), &options, &registry::family);
-        let keys: Vec<&str> = found.slices.iter().map(|s| s.file.key.as_str()).collect();
+        let found = discover(&files, &KnownLog::default(), &options, &registry::family);
+        let keys: Vec<&str> = found.slices.iter().map(|s| &*s.file.key).collect();
         assert_eq!(
             keys,
             ["/p/new.jsonl", "/p/s.jsonl", "/p/s/subagents/agent-1.jsonl"]

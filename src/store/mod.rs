@@ -49,6 +49,7 @@ pub use schema::database_state::DatabaseState;
 pub use schema::migrations::{APPLICATION_ID, SCHEMA_VERSION};
 pub use search::candidates::{Candidates, SearchCandidate};
 pub use search::embeddings::{Embedded, Nearest, ToEmbed, Unembedded};
+pub use search::episode_text::EpisodeText;
 pub use search::episodes::Found;
 pub use search::evidence::{Evidence, Sketch, TermPosition};
 pub use search::file_versions::FileVersion;

@@ -180,7 +180,7 @@ fn every_line_is_accounted_for(store: &Store, files: &[SourceFile]) -> Result<()
         let Some(account) = store.account(&file.key)? else {
             continue; // left out on purpose, or a problem of the report
         };
-        let bytes = std::fs::read(&file.path)?;
+        let bytes = std::fs::read(file.path())?;
         let text = match file.compressed {
             true => match zstd::decode_all(&*bytes) {
                 Ok(_)

@@ -91,7 +91,7 @@ impl Default for WireRecall {
             scopes_mode: ScopesMode::Fixed,
             timeout_ms: 750,
             max_results: 5,
-            max_fact_chars: 500,
+            max_fact_chars: 1_500,
             max_total_chars: 2_500,
         }
     }

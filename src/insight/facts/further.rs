@@ -43,7 +43,7 @@ pub fn requests(
         let Some(text) = said(lines, prompt, answer) else {
             continue;
         };
-        if all.last().is_none_or(|(_, known)| known.what != text) {
+        if all.iter().all(|(_, known)| known.what != text) {
             all.push((prompt.at, prompt.line.source(text)));
         }
     }
@@ -92,12 +92,30 @@ fn said(
         return agreed(lines, prompt).map(|text| format!("{text}{}", became()));
     };
     let text = &shortened(best.text, REQUEST_CHARS_MAX);
-    if best.kind == RequestKind::Statement && answer.is_none() && asks_for_nothing(text) {
+    let is_work = || {
+        exchange(lines, prompt.at)
+            .iter()
+            .flat_map(|line| line.item.findings)
+            .any(changes)
+    };
+    let is_idle = || asks_for_nothing(text) || !is_own(text) && !is_work();
+    if best.kind == RequestKind::Statement && answer.is_none() && is_idle() {
         return None;
     }
     let is_told = best.kind == RequestKind::Ask || answer.is_some();
     let became = is_told.then(became).unwrap_or_default();
     Some(format!("{text}{became}"))
+}
+
+/// Somebody speaks of themselves there; what nobody says and nobody answered was pasted. Of other languages nobody
+/// knows.
+fn is_own(text: &str) -> bool {
+    const OWN: [&str; 9] = [
+        "i", "i'd", "i'm", "i've", "we", "we'd", "let's", "my", "our",
+    ];
+    let lower = text.to_lowercase().replace('’', "'");
+    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    !text.is_ascii() || words.any(|word| OWN.contains(&word))
 }
 
 /// `I was mistaken`, `2 and 3`.
@@ -229,6 +247,7 @@ mod tests {
         assert_eq!(at.len(), told.len());
         let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
         assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));
+        assert!(is_own("I'd drop it") && is_own("看看这个") && !is_own("the session is gone"));
         assert!(!asks_for_nothing("sail it") && !asks_for_nothing("看看这个"));
         let wants = [
             "“yes please” to: Shall I write a test for it? (done)",

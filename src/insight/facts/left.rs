@@ -123,7 +123,10 @@ const ANNOUNCED_CHARS_MAX: usize = 200;
 
 /// Changes are in a commit or put aside, or somebody says so.
 fn moves_changes(line: &LocatedItem<'_>) -> bool {
-    const COMMANDS: [&str; 6] = [
+    // who looks at commits after a change may look at one that holds it
+    const COMMANDS: [&str; 8] = [
+        "git log",
+        "git show",
         "git commit",
         "git stash",
         "git merge",

@@ -16,6 +16,7 @@ mod prompts;
 mod prose;
 mod pull_requests;
 mod result;
+mod session_context;
 mod shipped;
 mod stated;
 mod tasks;
@@ -30,7 +31,7 @@ pub use history::OLDER_TASK;
 pub use history::{commits, is_older_task, says_unpushed, unpushed};
 pub use left::says_uncommitted;
 pub use line::LocatedItem;
-pub use objective::SessionContext;
+pub use session_context::SessionContext;
 
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;

@@ -3,6 +3,7 @@
 
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
+use super::session_context::SessionContext;
 use super::shipped::shipped;
 use super::words::{clipped, shortened};
 use crate::model::exchange::is_bare_command;
@@ -10,47 +11,9 @@ use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::requests::{
     RequestKind, asks_something, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand,
-    is_place, points, request,
+    points, request,
 };
 use crate::rules::words::{content_words, is_same, is_stopword, tokens};
-
-/// What is known of a session beside its items.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SessionContext<'a> {
-    /// As somebody named it, or the agent; its first prompt where nobody did.
-    pub title: Option<&'a str>,
-    /// What the project is called.
-    pub project: Option<&'a str>,
-    /// The git branch.
-    pub branch: Option<&'a str>,
-}
-
-impl<'a> SessionContext<'a> {
-    /// `project_path`: its root; not told where paths are hidden.
-    pub fn new(
-        title: Option<&'a str>,
-        project_path: &'a str,
-        branch: Option<&'a str>,
-        hides_paths: bool,
-    ) -> SessionContext<'a> {
-        const NAME_BYTES_MIN: usize = 3;
-        let parts = project_path.rsplit(['/', '\\']);
-        let name = parts
-            .into_iter()
-            .find(|part| !part.is_empty())
-            .unwrap_or_default();
-        let is_root = project_path.contains(['/', '\\']) && !hides_paths;
-        let is_name = name.len() >= NAME_BYTES_MIN
-            && name.starts_with(char::is_alphabetic)
-            && !name.contains([':', '[', ' '])
-            && !is_place(name);
-        SessionContext {
-            title,
-            project: (is_root && is_name).then_some(name),
-            branch: branch.filter(|branch| !branch.is_empty()),
-        }
-    }
-}
 
 /// It is read at a glance.
 const OBJECTIVE_CHARS_MAX: usize = 200;
@@ -67,18 +30,17 @@ pub fn objective(
     };
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
-    let about = work.pointed_at(&whole(first, 0));
-    let about: usize = about.iter().map(|name| name.chars().count() + 2).sum();
-    let mut text = whole(first, OBJECTIVE_CHARS_MAX.saturating_sub(about + 1));
+    let mut about = work.pointed_at(&whole(first, 0));
+    let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
+    let mut text = whole(first, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     if is_pointer(&text) || first.prose.is_cut {
         let more = further(first, others, context);
         let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
         let more = more.map(|more| shortened(&more, room));
         text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
     }
-    let about = work.pointed_at(&text);
+    about.retain(|name| !is_told(&text, name));
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
-    let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let later = then(lines, others, &text, left.saturating_sub(most));
     text.push_str(&later);
     // what somebody asked is whole before it is told where
@@ -254,12 +216,21 @@ fn whole(prompt: &Prompt<'_, '_>, rest_room: usize) -> String {
     }
     let room = if is_more { rest_room } else { room };
     let mut text = shortened(&joined(&chosen), room);
-    if !text.ends_with('…') && !text.matches('"').count().is_multiple_of(2) {
-        // a mark around a sentence's last words is no mark around it
+    // a mark around a sentence's last words is no mark around it
+    let end = text
+        .char_indices()
+        .rev()
+        .nth(END_CHARS)
+        .map_or(0, |(at, _)| at);
+    let quoted = format!("{}\"", &text[end..]);
+    if !text.matches('"').count().is_multiple_of(2) && prompt.line.words().contains(&quoted) {
         text.push('"');
     }
     with_pasted(text, prompt, room)
 }
+
+/// So many characters say where a text ends.
+const END_CHARS: usize = 12;
 
 /// The sentence that an objective is made around: the ask; who only describes comes to the point with a contrast.
 fn opening<'a, 'p>(all: &'a [Told<'p>]) -> Option<&'a Told<'p>> {
@@ -317,7 +288,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
             nth,
             at: 0,
             kind: request.kind,
-            text: request.text.trim_start_matches(['-', '–', ' ']),
+            text: without_label(request.text.trim_start_matches(['-', '–', ' '])),
             leads: sentence.ends_with(':'),
             is_title: Some(&nth) == title,
         })
@@ -338,6 +309,11 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
         .enumerate()
         .for_each(|(at, told)| told.at = at);
     all
+}
+
+/// `Plan: Two parsers` as `Two parsers`: what leads to it says so.
+fn without_label(text: &str) -> &str {
+    text.strip_prefix("Plan: ").unwrap_or(text)
 }
 
 /// More than one word of it says what it is about.
@@ -390,6 +366,17 @@ fn titled<'c>(first: &Prompt<'_, '_>, context: &SessionContext<'c>) -> Option<&'
     })
 }
 
+/// The words of a name stand in a text.
+fn is_told(text: &str, name: &str) -> bool {
+    let words: Vec<String> = tokens(text).collect();
+    are_told(&words, name)
+}
+
+fn are_told(words: &[String], name: &str) -> bool {
+    let mut parts = tokens(name).filter(|part| !is_stopword(part));
+    parts.all(|part| words.iter().any(|word| is_same(word, &part)))
+}
+
 /// What a session worked at.
 struct Work<'l, 't> {
     lines: &'l [LocatedItem<'t>],
@@ -400,10 +387,7 @@ impl Work<'_, '_> {
     /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
     fn pointed_at(&self, text: &str) -> Vec<String> {
         let words: Vec<String> = tokens(text).collect();
-        let is_told = |name: &str| {
-            let mut parts = tokens(name).filter(|part| !is_stopword(part));
-            parts.all(|part| words.iter().any(|word| is_same(word, &part)))
-        };
+        let is_told = |name: &str| are_told(&words, name);
         let mut names = Vec::new();
         let project = self.context.project.filter(|name| !is_told(name));
         names.extend(project.map(str::to_owned));
@@ -517,7 +501,9 @@ mod tests {
             (named, vec!["Round totals half up"], "Round totals half up"),
             (
                 SessionContext::default(),
-                vec!["Implement this plan:\n\n# Split the parser in two\n\n## Context\n\nIt grew."],
+                vec![
+                    "Implement this plan:\n\n# Plan: Split the parser in two\n\n## Context\n\nIt grew.",
+                ],
                 "Implement this plan: Split the parser in two",
             ),
             (

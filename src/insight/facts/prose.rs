@@ -159,9 +159,10 @@ impl<'p> Prose<'p> {
 
 /// What stands before a log's line: `we get this: 2026/02/03 10:00:00 WARN no`.
 fn typed_before_log(line: &str) -> &str {
+    const ONE_OF: [&str; 2] = ["{\"", "[{\""];
+    let is_log = |rest: &str| ONE_OF.iter().any(|start| rest.starts_with(start)) || is_timed(rest);
     let mut parts = line.match_indices(": ");
-    let at =
-        parts.find(|(at, _)| line.as_bytes()[at + 2].is_ascii_digit() && is_timed(&line[at + 2..]));
+    let at = parts.find(|(at, _)| is_log(&line[at + 2..]));
     at.map_or(line, |(at, _)| &line[..at])
 }
 
@@ -173,7 +174,8 @@ fn split_at_dots(sentence: &str) -> impl Iterator<Item = &str> {
         let is_letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
         let mut ends = text.match_indices("..").filter(|(at, _)| {
             let after = text[*at..].trim_start_matches('.').chars().next();
-            is_letter(text[..*at].chars().next_back()) && is_letter(after)
+            let is_two = !text[*at + 2..].starts_with('.');
+            is_two && is_letter(text[..*at].chars().next_back()) && is_letter(after)
         });
         match ends.next() {
             Some((at, _)) => {
@@ -342,7 +344,8 @@ fn error(line: &str) -> Option<&str> {
         "Exception: ",
     ];
     let at = at.iter().find_map(|cue| line.find(cue))?;
-    let start = line[..at].rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let word = line[..at].split(char::is_whitespace).next_back();
+    let start = at - word.map_or(0, str::len);
     Some(&line[start..]).filter(|error| error.len() >= ERROR_BYTES_MIN)
 }
 
@@ -405,6 +408,7 @@ mod tests {
             ("ada@box shop % ls\na\n\nwhy?", vec!["why?"]),
             ("look into ../shop", vec!["look into ../shop"]),
             ("pull main..clean up", vec!["pull main", "clean up"]),
+            ("stop asking...just do", vec!["stop asking...just do"]),
             ("2026-02-03T10:00:00Z INFO started\nwhy?", vec!["why?"]),
             (
                 "run this:\n    let x = 1;\n    - and this",
@@ -443,6 +447,7 @@ mod tests {
             (found.sentences, found.is_cut),
             (vec!["we get this".to_owned()], true)
         );
+        assert_eq!(read("it fails: {\"time\":1}"), ["it fails"]);
         let id = "why is the session 0bdbfa06-acf1-473a-b3e4-6a03313d1d0e not there any more";
         assert_eq!(
             read(id),
@@ -464,6 +469,8 @@ mod tests {
         assert_eq!(found.error, None, "too short a line would be prose");
         let found = prose("I get this\n[shop] error: no such column: price", "");
         assert_eq!(found.error, Some("error: no such column: price"));
+        let found = prose("\u{23bf}\u{a0}\u{a0}Error: unknown skill: commit", "");
+        assert_eq!(found.error, Some("Error: unknown skill: commit"));
         let found = prose("fix this\nhttps://example.com/boards/1", "");
         assert_eq!(found.address, Some("https://example.com/boards/1"));
     }

@@ -5,7 +5,8 @@ use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
 use super::stated::{
-    BEGINNING_CHARS_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, without_mark,
+    BEGINNING_CHARS_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, stated_first,
+    without_mark,
 };
 use super::words::folded;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -152,8 +153,10 @@ enum Came {
 /// The last words after a prompt that state something.
 struct Answer<'l, 't> {
     line: &'l LocatedItem<'t>,
-    /// What they state, line by line.
+    /// What they state, line by line, as much as one line may tell.
     said: Vec<String>,
+    /// Of these: of words behind the line.
+    behind: usize,
     /// Where its prompt stands.
     at: usize,
     came: Came,
@@ -178,7 +181,7 @@ impl<'l, 't> Answer<'l, 't> {
             () if is_asked && !findings().any(changes) => Came::Worked,
             () => Came::Said,
         };
-        let (line, said) = last_said(exchange, edits)?;
+        let (line, said, behind) = last_said(exchange, edits)?;
         let words = line.words();
         let is_open = || is_cut(exchange, line) || asks_to_choose(words) || proposes(&said);
         if !is_last && came != Came::Changed && is_open() {
@@ -191,6 +194,7 @@ impl<'l, 't> Answer<'l, 't> {
         Some(Answer {
             line,
             said,
+            behind,
             at,
             came,
             weight: work + done + told + 2.0 * late,
@@ -204,7 +208,9 @@ impl<'l, 't> Answer<'l, 't> {
     }
 
     fn beginning(&self, chars_max: usize) -> String {
-        fitted(&self.said, chars_max)
+        let mut said = stated(self.line.words());
+        said.extend_from_slice(&self.said[self.said.len() - self.behind..]);
+        fitted(&said, chars_max)
     }
 
     /// Its longer words, by how they begin in small letters.
@@ -235,32 +241,33 @@ fn is_edit(finding: &&Finding) -> bool {
 }
 
 /// The words that end an exchange, with what they state: the last ones, or the list right before them where
-/// they only say that it is done.
+/// they only say that it is done; and how many of these lines are of the words behind that list.
 fn last_said<'l, 't>(
     exchange: &'l [LocatedItem<'t>],
     edits: usize,
-) -> Option<(&'l LocatedItem<'t>, Vec<String>)> {
+) -> Option<(&'l LocatedItem<'t>, Vec<String>, usize)> {
     let words = exchange.iter().enumerate().rev();
     let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
     let mut words = words.filter(|(_, line)| !line.words().is_empty() && states(line.words()));
     let (_, last) = words.next()?;
-    let said = stated(last.words());
+    let said = stated_first(last.words());
     let bytes: usize = said.iter().map(String::len).sum();
     if bytes < SHORT_BYTES {
         let long = words.take(NEAR_ANSWERS).find_map(|(at, line)| {
             let after = exchange[at..].iter().flat_map(|line| line.item.findings);
             let is_late = after.filter(is_edit).count() * 2 <= edits;
             let is_long = is_late && line.words().len() >= LIST_BYTES_MIN;
-            let list = is_long.then(|| stated(line.words()))?;
+            let list = is_long.then(|| stated_first(line.words()))?;
             let points = list.iter().filter(|line| is_point(line)).count();
             (points >= 2).then_some((line, list))
         });
         if let Some((line, mut list)) = long {
+            let behind = said.len();
             list.extend(said);
-            return Some((line, list));
+            return Some((line, list, behind));
         }
     }
-    (!said.is_empty()).then_some((last, said))
+    (!said.is_empty()).then_some((last, said, 0))
 }
 
 /// Words that say no more may only say that it is done.

@@ -21,6 +21,16 @@ fn beginning(words: &str, bytes_max: usize) -> Option<String> {
 /// What an agent's words state, line by line: sentences as they are, rows of tables as points, what a list is
 /// about before it; without chatter, announcements, code, questions and offers.
 pub fn stated(words: &str) -> Vec<String> {
+    stated_in(words, READ_BYTES_MAX)
+}
+
+/// How that begins: as much as one line may tell.
+pub fn stated_first(words: &str) -> Vec<String> {
+    stated_in(words, 5 * STEP_BYTES_MAX)
+}
+
+/// Behind so many bytes points of lists are only counted, and prose isn't read.
+fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
     let mut inside_code = false;
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
@@ -48,9 +58,8 @@ pub fn stated(words: &str) -> Vec<String> {
                 continue;
             }
             true => row(bare, &columns),
-            // only counted
-            false if bytes > READ_BYTES_MAX && is_point(line) => line.to_owned(),
-            false if bytes > READ_BYTES_MAX => break,
+            false if bytes > bytes_max && is_point(line) => line.to_owned(),
+            false if bytes > bytes_max => break,
             false => said(line, bytes == 0),
         };
         bytes += said.len();
@@ -113,19 +122,24 @@ fn is_of_all(heading: &str) -> bool {
     is_heading_of_all(heading.trim_end_matches(':'))
 }
 
-/// Without lines that announce what was left out: code, pictures, prose.
+/// Without sentences that announce what was left out: code, pictures, prose.
 fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
-    let stays = |nth: usize| {
-        let line = &lines[nth];
-        let leads = line.ends_with(':');
-        let words = line.split_whitespace().count();
-        !leads
-            || lines.get(nth + 1).is_some_and(|next| is_point(next))
-            || lines.len() == 1 && words > LEAD_IN_WORDS
-    };
-    let kept: Vec<usize> = (0..lines.len()).filter(|nth| stays(*nth)).collect();
-    let kept = kept.into_iter().map(|nth| lines[nth].clone());
-    kept.collect()
+    let mut kept = Vec::new();
+    for (nth, line) in lines.iter().enumerate() {
+        if !line.ends_with(':') || lines.get(nth + 1).is_some_and(|next| is_point(next)) {
+            kept.push(line.clone());
+            continue;
+        }
+        let last = sentences(line).last().unwrap_or_default();
+        let before = line.strip_suffix(last).unwrap_or_default().trim_end();
+        let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
+        match before.is_empty() || is_point(line) {
+            false => kept.push(before.to_owned()),
+            true if is_alone => kept.push(line.clone()),
+            true => {}
+        }
+    }
+    kept
 }
 
 /// As many lines as fit: of several lists the first points of each. How many points are left out is said.
@@ -423,6 +437,7 @@ mod tests {
                 "All of it runs.\nYou can start it so:\n```\nx\n```\nIt takes a second.",
                 Some("All of it runs.\nIt takes a second."),
             ),
+            ("It is slow. Instead of:\n```\na\n```", Some("It is slow.")),
             (
                 "Two remarks stay.\n\nThe rest:\n```\na\n```",
                 Some("Two remarks stay."),

@@ -103,9 +103,12 @@ fn result(summary: &Summary) -> Vec<String> {
     }
     let mut all: Vec<&Sourced<String>> = all.chain(&summary.steps).collect();
     all.sort_by_key(|said| said.line);
-    let each = all.iter();
-    each.map(|said| format!("- {}", said.what.replace('\n', "\n  ")))
-        .collect()
+    let told = |said: &&Sourced<String>| match said.what.starts_with("- ") {
+        // points of their own
+        true => said.what.clone(),
+        false => format!("- {}", said.what.replace('\n', "\n  ")),
+    };
+    all.iter().map(told).collect()
 }
 
 fn head(summary: &Summary, profile: &str) -> String {

@@ -38,6 +38,7 @@ pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> SearchCan
             activity: ActivityTally::default(),
             confidence: 0.0,
             folded: 0,
+            others: Vec::new(),
             similarity: None,
         },
         evidence: Evidence {

@@ -20,13 +20,13 @@ pub fn deep(
 ) -> Result<Vec<Diagnosis>> {
     let read: Vec<(&SourceFile, &Checkpoint)> = files
         .iter()
-        .filter_map(|file| Some((file, known.get(&file.key)?)))
+        .filter_map(|file| Some((file, known.get(&*file.key)?)))
         .collect();
     let differing = each(read, jobs, |(file, checkpoint)| {
         let known = checkpoint.fingerprints;
         let (now, _) = content(file, known.content_to).ok()?;
         let same = (now.crc, now.to) == (known.content, known.content_to);
-        (!same).then(|| file.path.to_string_lossy().into_owned())
+        (!same).then(|| file.path().to_string_lossy().into_owned())
     })?;
     let differing: Vec<String> = differing.into_iter().flatten().collect();
     if differing.is_empty() {

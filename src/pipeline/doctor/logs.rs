@@ -82,7 +82,7 @@ fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<AtRisk<'o>> {
     let known = observed.inside.as_ref().map(|i| &i.checkpoints);
     let stored = |file: &SourceFile| {
         known
-            .and_then(|known| known.get(&file.key))
+            .and_then(|known| known.get(&*file.key))
             .is_some_and(|c| c.stat.size == file.stat.size && c.stat.mtime_ns == file.stat.mtime_ns)
     };
     let at_risk = |file: &'o SourceFile| {
@@ -112,9 +112,9 @@ fn is_outside(file: &SourceFile, observed: &Observed<'_>) -> bool {
     let since = observed
         .before
         .first(Window::Configured, window, observed.now);
-    let is_due = observed.before.left.due.contains(&file.key);
+    let is_due = observed.before.left.due.contains(&*file.key);
     let old = since.is_some_and(|since| file.stat.mtime_ns / 1_000_000 < since.0) && !is_due;
-    old && !known.is_some_and(|known| known.contains_key(&file.key))
+    old && !known.is_some_and(|known| known.contains_key(&*file.key))
 }
 
 /// What the next run would take comes too late for some logs.

@@ -2,13 +2,19 @@
 //! questions that nothing answers.
 
 use super::{Figure, rows};
+use crate::config::RecallLimits;
+use crate::config::trust::Trusts;
+use crate::memory::block::{FactRoom, RecalledFact};
 use crate::memory::classifiers;
 use crate::memory::query_terms;
 use crate::memory::rank::{CONFIDENT, Near};
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::remember::{FactsRequest, remember};
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
+use crate::memory::workspace::Workspace;
 use crate::model::namespace::namespace;
+use crate::model::scope::MemoryScope;
 use crate::pipeline::check::with_defaults;
 use crate::pipeline::context::RunContext;
 use crate::pipeline::options::RunOptions;
@@ -34,9 +40,19 @@ pub struct LabelledQuestion {
     wants: Vec<String>,
     /// Where it is asked; absent: nowhere in particular.
     project: Option<String>,
+    /// What an answer says: of each row one of the spellings. Absent: no word of the log would do.
+    answer: Option<Vec<Vec<String>>>,
 }
 
 impl LabelledQuestion {
+    /// A text has the answer's words.
+    fn is_answered_by(&self, text: &str) -> Option<bool> {
+        let text = text.to_lowercase();
+        let says = |spelling: &String| text.contains(&spelling.to_lowercase());
+        let rows = self.answer.as_ref()?.iter();
+        Some(rows.map(|row| row.iter()).all(|mut row| row.any(says)))
+    }
+
     /// The half that no weight was chosen by: the last bit of the SHA-256 of the id.
     fn is_held_out(&self) -> bool {
         let hash = Sha256::digest(self.id.as_bytes());
@@ -83,7 +99,7 @@ pub fn measured(
         hides: &mut |_| Ok(false),
     };
     summarize(&mut store, &mut summaries)?;
-    figures(asked, &store)
+    figures(asked, &store, &cx.loaded.here.memory.recall)
 }
 
 /// Whose sessions may answer.
@@ -98,7 +114,11 @@ enum Reach {
 ///
 /// # Errors
 /// When the store can't be read.
-fn figures(asked: &[LabelledQuestion], store: &Store) -> Result<Vec<Figure>> {
+fn figures(
+    asked: &[LabelledQuestion],
+    store: &Store,
+    limits: &RecallLimits,
+) -> Result<Vec<Figure>> {
     let (held_out, tuned): (Vec<&LabelledQuestion>, Vec<&LabelledQuestion>) =
         asked.iter().partition(|asked| asked.is_held_out());
     let everything: Vec<&LabelledQuestion> = asked.iter().collect();
@@ -122,7 +142,71 @@ fn figures(asked: &[LabelledQuestion], store: &Store) -> Result<Vec<Figure>> {
         }
         all.extend(measured.figures(name == "recall"));
     }
+    for (name, asked) in [
+        ("answer", &everything),
+        ("answer, tuned half", &tuned),
+        ("answer, held-out half", &held_out),
+    ] {
+        all.extend(answers(name, asked, store, limits)?);
+    }
     Ok(all)
+}
+
+/// Whether the answer's words stand in what an agent is given: of the questions for which it is given something
+/// of a session that answers, and of all.
+fn answers(
+    name: &str,
+    asked: &[&LabelledQuestion],
+    store: &Store,
+    limits: &RecallLimits,
+) -> Result<[Figure; 2]> {
+    let bar = (name == "answer").then_some(0.85);
+    let mut quoted = Figure::new(&format!("{name}: quoted where its session is"), bar);
+    let mut given = Figure::new(&format!("{name}: quoted"), None);
+    for asked in asked {
+        let (Some(root), false) = (&asked.project, asked.wants.is_empty()) else {
+            continue;
+        };
+        let facts = remember(store, &facts_request(&asked.question, root, limits))?;
+        let of_session = |fact: &&RecalledFact| {
+            let session = fact
+                .source
+                .as_ref()
+                .and_then(|source| source.session.as_ref());
+            session.is_some_and(|(_, id)| asked.wants.contains(id))
+        };
+        let texts: Vec<&str> = facts
+            .iter()
+            .filter(of_session)
+            .map(|fact| fact.text.as_str())
+            .collect();
+        let Some(is_answered) = asked.is_answered_by(&texts.join("\n")) else {
+            continue;
+        };
+        let id = format!("{} {}", asked.id, asked.question);
+        given.hit(&id, is_answered);
+        if !texts.is_empty() {
+            quoted.hit(&id, is_answered);
+        }
+    }
+    Ok([quoted, given])
+}
+
+/// A prompt as a hook asks about it, with the settings as they are where nobody set any.
+fn facts_request(question: &str, root: &str, limits: &RecallLimits) -> FactsRequest {
+    FactsRequest {
+        question: question.to_owned(),
+        session: None,
+        by_hook: true,
+        workspace: Workspace::at_root(root),
+        trusted: None,
+        trusts: Trusts::default(),
+        user: None,
+        scopes: [MemoryScope::Workspace].into(),
+        limit: limits.max_results as usize,
+        room: FactRoom::new(limits),
+        shows_paths: None,
+    }
 }
 
 fn ask(store: &Store, asked: &LabelledQuestion, reach: Reach) -> Result<RecallAnswer> {

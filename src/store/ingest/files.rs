@@ -75,11 +75,11 @@ impl Store {
 
     /// Keys of the files that have one of these names, or share one with a file that does, and so
     /// on; each with its names. By key.
-    pub fn tied<'t>(
+    pub fn tied(
         &self,
-        ties: impl IntoIterator<Item = &'t String>,
+        ties: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<Vec<(String, Vec<String>)>> {
-        let mut waiting: Vec<i64> = ties.into_iter().map(|tie| tie_name(tie)).collect();
+        let mut waiting: Vec<i64> = ties.into_iter().map(|tie| tie_name(tie.as_ref())).collect();
         let mut asked: FxHashSet<i64> = waiting.iter().copied().collect();
         let mut found = BTreeMap::new();
         let mut read = || -> rusqlite::Result<()> {

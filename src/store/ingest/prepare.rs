@@ -124,11 +124,15 @@ impl Prepared {
                 Packed::Text(text) => text.len(),
                 Packed::Frame(frame) => frame.len(),
             };
-            body + row.index.words.len() + row.index.glued.len() + 512
+            let index = row.index.words.len() + row.index.glued.len();
+            size_of::<Row>() + body + index + 512
         });
-        rows.sum::<usize>() + self.ids.len() + self.tail_ids.len() + 1_024
+        rows.sum::<usize>() + self.ids.len() + self.tail_ids.len() + BESIDES_BYTES
     }
 }
+
+/// What a commit takes in memory besides its rows: itself, and the names and states that it owns.
+const BESIDES_BYTES: usize = size_of::<Prepared>() + (4 << 10);
 
 impl Row {
     /// Of an episode whose long messages are to be condensed.

@@ -2,6 +2,7 @@
 
 pub(super) mod candidates;
 pub(super) mod embeddings;
+pub(super) mod episode_text;
 pub(super) mod episodes;
 pub(super) mod evidence;
 pub(super) mod file_versions;

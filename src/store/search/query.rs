@@ -106,6 +106,8 @@ pub struct Hit {
     pub confidence: f64,
     /// Episodes that tell the same and are left out for it.
     pub folded: u32,
+    /// Those of them that are of its session.
+    pub others: Vec<Uuid>,
     /// The cosine of what it means to what the question means, from -1 to 1; `None`: nobody compared
     /// them, or others were nearer.
     pub similarity: Option<f32>,
@@ -386,6 +388,7 @@ fn hit(
         activity: activity_sum(row, 18)?,
         confidence: 0.0,
         folded: 0,
+        others: Vec::new(),
         similarity: None,
     };
     Ok((hit, read.evidence(titled.collect())))

@@ -12,6 +12,7 @@ use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Slice, SourceChange};
+use crate::model::tombstone::Tombstones;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::Scratch;
 use crate::pipeline::progress::Silent;
@@ -96,16 +97,14 @@ impl Shelf {
                 seen: at.map_or(SourceChange::New, |_| SourceChange::Grown),
                 was: None,
             },
-            ties: Vec::new(),
+            ties: Box::default(),
             session: "s".into(),
             stream: None,
-            cwd: None,
-            root: None,
+            folder: None,
             forked_from: None,
             course: Default::default(),
-            tombstones: Default::default(),
             rules: None,
-            before,
+            before: before.map(Box::new),
         };
         let (mut ids, mut scratch) = (Ids::default(), Scratch::default());
         let mut take = |commit| {
@@ -113,6 +112,7 @@ impl Shelf {
             true
         };
         let context = FoldContext {
+            tombstones: &Tombstones::default(),
             rules,
             progress: &Silent,
         };

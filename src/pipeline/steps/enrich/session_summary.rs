@@ -15,9 +15,13 @@ use crate::tracking::session_git::SessionGit;
 use anyhow::Result;
 use rayon::prelude::*;
 
-/// Text of a batch; of three at most something is in memory. More: memory; less: more transactions,
-/// and workers that wait.
+/// Of a batch; of three at most something is in memory. More: memory; less: more transactions, and
+/// workers that wait.
 const READ_BYTES: usize = 2 << 20;
+
+/// What a session takes in memory besides its texts, and each of its episodes: a hundred thousand tiny
+/// ones are not one batch.
+const BESIDES_BYTES: usize = 4 << 10;
 
 /// What the summaries are made by.
 pub struct SummarizeOptions<'a> {
@@ -168,7 +172,8 @@ impl Whole {
     }
 
     fn bytes(&self) -> usize {
-        self.episodes.iter().map(|e| e.episode.text.len()).sum()
+        let texts = self.episodes.iter().map(|e| e.episode.text.len());
+        texts.sum::<usize>() + BESIDES_BYTES * (1 + self.episodes.len())
     }
 
     fn facts_update(&self, judge: &Judge) -> SummaryUpdate {

@@ -4,77 +4,102 @@
 use super::file::FileWork;
 use crate::model::fork::{KIN_MAX, Kin};
 use crate::model::time::Time;
+use crate::model::tombstone::Tombstones;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
-/// Files to read, in order, and short ids of records that files of the family hold which are not
-/// to be read.
+/// Files to read.
+#[expect(
+    clippy::vec_box,
+    reason = "a hundred thousand are moved from list to list"
+)]
+pub type Works = Vec<Box<FileWork>>;
+
+/// Files to read that may share records, and what the store has of others.
 #[derive(Debug, Default)]
 pub struct Family {
     /// In reading order: the first that has a record owns it.
-    pub works: Vec<FileWork>,
-    /// Committed ids of the other files of the family that the store knows.
-    pub known: Vec<u64>,
+    pub works: Works,
+    /// Its other files, where it has some.
+    pub others: Option<Box<Others>>,
+}
+
+/// Files of a family that the store knows and that are not to be read.
+#[derive(Debug, Default)]
+pub struct Others {
+    /// Their keys.
+    pub keys: Vec<String>,
+    /// Short ids of their records.
+    pub ids: Vec<u64>,
+}
+
+impl Family {
+    /// Of its first file.
+    fn key(&self) -> &str {
+        self.works.first().map_or("", |work| &work.slice.file.key)
+    }
 }
 
 /// Groups works by their ties, transitively; families are ordered by their first file's key.
 /// `also` are the ties of files that the store knows and that are not to be read: they join
 /// families too.
 pub fn families(
-    works: Vec<FileWork>,
+    works: Works,
     also: &[(String, Vec<String>)],
-) -> Vec<(Family, Vec<String>)> {
-    let mut sets = Sets::default();
-    let mut names: FxHashMap<String, usize> = FxHashMap::default();
-    let ties = works
-        .iter()
-        .map(|w| &w.ties)
-        .chain(also.iter().map(|(_, ties)| ties));
-    for (member, ties) in ties.enumerate() {
-        sets.add(member);
-        for tie in ties {
-            match names.get(tie) {
-                Some(other) => sets.join(member, *other),
-                None => {
-                    names.insert(tie.clone(), member);
-                }
+    tombstones: &Tombstones,
+) -> Vec<Family> {
+    let mut sets = Sets::of(works.len() + also.len());
+    let count = works.len();
+    let ties = works.iter().map(|work| work.ties.len()).sum();
+    let mut names: Vec<(&str, usize)> = Vec::with_capacity(ties);
+    for (member, work) in works.iter().enumerate() {
+        names.extend(work.ties.iter().map(|tie| (&**tie, member)));
+    }
+    for (n, (_, ties)) in also.iter().enumerate() {
+        names.extend(ties.iter().map(|tie| (&**tie, count + n)));
+    }
+    names.sort_unstable();
+    for alike in names.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        sets.join(alike[0].1, alike[1].1);
+    }
+    drop(names);
+    let mut all: Vec<Family> = Vec::with_capacity(count);
+    let mut family_of: FxHashMap<usize, usize> = FxHashMap::default();
+    for (member, work) in works.into_iter().enumerate() {
+        match family_of.entry(sets.root(member)) {
+            Entry::Occupied(family) => all[*family.get()].works.push(work),
+            Entry::Vacant(family) => {
+                family.insert(all.len());
+                let works = vec![work];
+                all.push(Family {
+                    works,
+                    others: None,
+                });
             }
         }
     }
-    let mut families: FxHashMap<usize, (Family, Vec<String>)> = FxHashMap::default();
-    let count = works.len();
-    for (member, work) in works.into_iter().enumerate() {
-        families
-            .entry(sets.root(member))
-            .or_default()
-            .0
-            .works
-            .push(work);
-    }
     for (n, (key, _)) in also.iter().enumerate() {
-        if let Some(family) = families.get_mut(&sets.root(count + n)) {
-            family.1.push(key.clone());
+        if let Some(family) = family_of.get(&sets.root(count + n)) {
+            let others = all[*family].others.get_or_insert_default();
+            others.keys.push(key.clone());
         }
     }
-    let mut all: Vec<_> = families.into_values().collect();
-    for (family, _) in &mut all {
-        in_reading_order(&mut family.works);
+    drop(family_of);
+    for family in &mut all {
+        in_reading_order(&mut family.works, tombstones);
     }
-    // the map above has no order, and the output must not depend on it
-    all.sort_by(|a, b| {
-        a.0.works[0]
-            .slice
-            .file
-            .key
-            .cmp(&b.0.works[0].slice.file.key)
-    });
+    all.sort_by(|a, b| a.key().cmp(b.key()));
     all
 }
 
 /// Forgotten sessions first, so that no fork owns what they say; then files that the store knows
 /// (what they hold is theirs), main logs before sub-agents' (they share no records), origins before
 /// their forks, then by the time of the first record, then by name.
-fn in_reading_order(works: &mut Vec<FileWork>) {
-    let mut kin: Vec<Option<Kin>> = works.iter().map(new_kin).collect();
+fn in_reading_order(works: &mut Works, tombstones: &Tombstones) {
+    if works.len() < 2 {
+        return;
+    }
+    let mut kin: Vec<Option<Kin>> = works.iter().map(|work| new_kin(work)).collect();
     if kin.iter().flatten().count() > KIN_MAX {
         kin.fill(None);
     }
@@ -82,12 +107,16 @@ fn in_reading_order(works: &mut Vec<FileWork>) {
         None => 0,
         Some(kin) => all.iter().flatten().filter(|k| k.is_before(kin)).count(),
     };
-    let mut ordered: Vec<(usize, FileWork)> = std::mem::take(works)
+    let mut ordered: Vec<(usize, Box<FileWork>)> = std::mem::take(works)
         .into_iter()
         .zip(&kin)
         .map(|(work, own)| (origins(own, &kin), work))
         .collect();
-    ordered.sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
+    let forgotten = |work: &FileWork| tombstones.holds(&work.session);
+    ordered.sort_by(|(n, a), (m, b)| {
+        let (a, b) = ((!forgotten(a), place(a, *n)), (!forgotten(b), place(b, *m)));
+        a.cmp(&b)
+    });
     works.extend(ordered.into_iter().map(|(_, work)| work));
 }
 
@@ -96,30 +125,28 @@ fn new_kin(work: &FileWork) -> Option<Kin> {
     (work.before.is_none() && work.stream.is_none()).then(|| work.kin())
 }
 
-fn reading_order(
-    (origins, work): &(usize, FileWork),
-) -> (bool, bool, bool, usize, Option<Time>, &str) {
-    let stays = !work.tombstones.holds(&work.session);
+/// Where it comes among those that stay, with so many origins before it.
+fn place(work: &FileWork, origins: usize) -> (bool, bool, usize, Option<Time>, &str) {
     (
-        stays,
         work.before.is_none(),
         work.stream.is_some(),
-        *origins,
+        origins,
         work.course.begun,
         &work.slice.file.key,
     )
 }
 
 /// Disjoint sets.
-#[derive(Default)]
 struct Sets {
     parent: Vec<usize>,
 }
 
 impl Sets {
-    fn add(&mut self, member: usize) {
-        debug_assert_eq!(member, self.parent.len());
-        self.parent.push(member);
+    /// So many members, each alone.
+    fn of(members: usize) -> Sets {
+        Sets {
+            parent: (0..members).collect(),
+        }
     }
 
     fn root(&mut self, mut member: usize) -> usize {

@@ -44,38 +44,54 @@ const COMMIT_BYTES: usize = 512 << 10;
 /// Lines that one commit may settle, for files with little text.
 const COMMIT_LINES: usize = 20_000;
 
-/// One file to read.
+/// One file to read. All of a run's are in memory at once, so it is small.
 #[derive(Debug)]
 pub struct FileWork {
     /// Which bytes.
     pub slice: Slice,
     /// Names that tie it to its family.
-    pub ties: Vec<String>,
+    pub ties: Box<[Box<str>]>,
     /// The session that it belongs to.
-    pub session: String,
+    pub session: Box<str>,
     /// `None`: the session's main log.
-    pub stream: Option<String>,
+    pub stream: Option<Box<str>>,
     /// The session's first directory, as far as known.
-    pub cwd: Option<String>,
-    /// The project's root, where the disk knows better than the spelling of `cwd`.
-    pub root: Option<String>,
+    pub folder: Option<Arc<Folder>>,
     /// The session that its head says it was forked from.
-    pub forked_from: Option<String>,
+    pub forked_from: Option<Box<str>>,
     /// How it goes on, as far as that is needed to know whose records it holds.
     pub course: Course,
     /// How it is treated; `None`: as every file of the run.
     pub rules: Option<Arc<Rules>>,
-    /// What stays out of the store.
-    pub tombstones: Arc<Tombstones>,
     /// What the store has of it.
-    pub before: Option<Before>,
+    pub before: Option<Box<Before>>,
 }
+
+/// Of a hundred thousand logs, each takes some 600 bytes until it is read, its names included.
+const _: () = assert!(size_of::<FileWork>() <= 256);
 
 impl FileWork {
     /// Its session among those that it may share records with.
     pub fn kin(&self) -> Kin {
-        let (session, stated) = (self.session.clone(), self.forked_from.clone());
+        let session = self.session.to_string();
+        let stated = self.forked_from.as_ref().map(ToString::to_string);
         Kin::new(session, stated, self.course.clone())
+    }
+}
+
+/// A directory that logs name.
+#[derive(Debug)]
+pub struct Folder {
+    /// As they spell it.
+    pub cwd: String,
+    /// The project's root, where the disk knows better than the spelling.
+    pub root: Option<String>,
+}
+
+impl Folder {
+    /// The root of its project.
+    pub fn project(&self) -> String {
+        project_root(self.root.as_ref().unwrap_or(&self.cwd))
     }
 }
 
@@ -104,6 +120,8 @@ pub struct FileTally {
 pub struct FoldContext<'a> {
     /// How a file is treated whose project wants nothing else.
     pub rules: &'a Rules,
+    /// What stays out of the store.
+    pub tombstones: &'a Tombstones,
     /// Hears of the bytes as they are read.
     pub progress: &'a dyn Progress,
 }
@@ -122,7 +140,8 @@ pub fn fold(
 ) -> Result<FileTally> {
     let own = work.rules.clone();
     let rules = own.as_deref().unwrap_or(context.rules);
-    let (mut fold, mut log) = Fold::open(work, rules, ids, std::mem::take(scratch))?;
+    let scratch_taken = std::mem::take(scratch);
+    let (mut fold, mut log) = Fold::open(work, rules, context.tombstones, ids, scratch_taken)?;
     let hiding = rules.hides_paths.then(|| rules.hiding(&fold.session));
     let rules = hiding.as_ref().unwrap_or(rules);
     let stopped = log.for_each_batch(|log, batch| {
@@ -180,37 +199,33 @@ impl Fold {
     fn open(
         work: FileWork,
         rules: &Rules,
+        tombstones: &Tombstones,
         ids: &mut Ids,
         scratch: Scratch,
     ) -> Result<(Fold, ParsedLog)> {
         let (standing, checked_bytes) = standing(&work)?;
         let again = standing == FileContinuity::Again;
-        let (generation, content, resume_state) = start(work.before, standing, ids);
+        let (generation, content, resume_state) =
+            start(work.before.map(|before| *before), standing, ids);
         let mut slice = work.slice;
         // the bytes before the offset are other ones now
         if standing != FileContinuity::GoesOn {
             (slice.from, slice.line) = (0, 0);
         }
         let log = ParsedLog::resume(&slice, content, resume_state.context.clone(), scratch)?;
-        let session = session(
-            &slice,
-            &work.session,
-            work.cwd.as_deref(),
-            work.root.as_deref(),
-            rules,
-        );
+        let session = session(&slice, &work.session, work.folder.as_deref(), rules);
         let fold = Fold {
             filter: FilterState::resume(&resume_state),
             filter_at_newline: None,
             chunk: ChunkState::resume(&resume_state),
             account: Account::forgetting(
-                forgotten_before(&work.tombstones, &session),
-                &work.tombstones,
+                forgotten_before(tombstones, &session),
+                tombstones,
                 last_time(&resume_state),
             ),
             committed_to: slice.from,
-            stream: work.stream,
-            ties: work.ties,
+            stream: work.stream.map(String::from),
+            ties: work.ties.into_iter().map(String::from).collect(),
             session,
             generation,
             rebuild: again,
@@ -317,8 +332,8 @@ impl Fold {
             false => (Stat::default(), tail.from),
         };
         Ok(Checkpoint {
-            key: self.slice.file.key.clone(),
-            path: self.slice.file.path.to_string_lossy().into_owned(),
+            key: self.slice.file.key.to_string(),
+            path: self.slice.file.path().to_string_lossy().into_owned(),
             agent: self.slice.file.agent,
             stat,
             generation: self.generation,
@@ -481,7 +496,7 @@ enum FileContinuity {
 
 /// What has to be done with a file, and the bytes that it took to know.
 fn standing(work: &FileWork) -> Result<(FileContinuity, u64)> {
-    let Some(Before { ids, .. }) = &work.before else {
+    let Some(Before { ids, .. }) = work.before.as_deref() else {
         return Ok((FileContinuity::Afresh, 0));
     };
     match work.slice.seen {
@@ -524,24 +539,17 @@ fn was_edited(file: &SourceFile, known: &RecordIds) -> Result<(bool, u64)> {
     Ok((edited, log.reader().read_bytes()))
 }
 
-fn session(
-    slice: &Slice,
-    id: &str,
-    cwd: Option<&str>,
-    root: Option<&str>,
-    rules: &Rules,
-) -> Session {
-    let project_path = match (root, cwd) {
-        (Some(root), _) => project_root(root),
-        (None, Some(cwd)) => project_root(cwd),
-        (None, None) => label(&slice.file.key),
+fn session(slice: &Slice, id: &str, folder: Option<&Folder>, rules: &Rules) -> Session {
+    let project_path = match folder {
+        Some(folder) => folder.project(),
+        None => label(&slice.file.key),
     };
     Session {
         id: id.to_owned(),
         agent: slice.file.agent,
         namespace: namespace(&project_path),
         project_path,
-        cwd: cwd.map(str::to_owned),
+        cwd: folder.map(|folder| folder.cwd.clone()),
         branch: None,
         host: rules.host.clone(),
         file: slice.file.name().to_owned(),

@@ -3,18 +3,17 @@
 //! Reads heads of new files only; writes nothing.
 
 use super::account::Account;
-use super::family::{Family, families};
-use super::file::{Before, FileWork};
+use super::family::{Family, Works, families};
+use super::file::{Before, FileWork, Folder};
 use super::ids::Ids;
 use super::report::IngestReport;
-use super::workers::each;
+use super::workers::Pool;
 use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::Checkpoint;
 use crate::model::fork::{Course, KIN_MAX, Kin};
-use crate::model::namespace::project_root;
 use crate::model::source::{Slice, SourceChange, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
@@ -45,7 +44,7 @@ pub struct Gathered {
     /// Files to read.
     pub files: u64,
     /// What stays out.
-    pub tombstones: Arc<Tombstones>,
+    pub tombstones: Tombstones,
 }
 
 /// Looks at the configured places. Costs a `stat` per file, and for new files a look at the head.
@@ -71,66 +70,69 @@ pub fn gather(
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let known: KnownLog = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known = KnownLog::new(last_seen?);
     let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside_sizes();
     report.unread = discovered.outside.iter().map(UnreadLog::of).collect();
+    drop(found.files);
     report.files_vanished = discovered.vanished.len() as u64;
     let mut gathered = Gathered::default();
     if discovered.slices.is_empty() {
         return Ok(gathered);
     }
     let known = checkpoints(&discovered.slices, &known, store)?;
-    let outcomes = each(discovered.slices, setup.jobs, |slice| {
-        let name = slice.file.key.clone();
-        // one file's panic is one file's failure
-        catch_unwind(AssertUnwindSafe(|| look(slice, &known)))
-            .unwrap_or_else(|_| Err((name, anyhow!("internal error while reading it"))))
-    })?;
-    let tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
-    gathered.tombstones = Arc::new(tombstones);
+    gathered.tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
     let context = GatherContext {
         store,
         known: &known,
         setup,
     };
-    let mut works = Vec::new();
-    for outcome in outcomes {
-        match outcome {
-            Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
-            Ok(looked) => {
-                report.bytes_read += looked.read_bytes;
-                works.extend(admit(looked, &context, &mut gathered, report)?);
+    let mut works = Works::new();
+    let mut folders = Folders::default();
+    let mut slices = discovered.slices.into_iter();
+    let pool = Pool::start(setup.jobs, slices.len())?;
+    while slices.len() > 0 {
+        let some = slices.by_ref().take(LOOKS).collect();
+        for outcome in pool.each(some, |slice| look_safely(slice, &known)) {
+            match outcome {
+                Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
+                Ok(looked) => {
+                    report.bytes_read += looked.read_bytes;
+                    let work = admit(looked, &context, &mut gathered, &mut folders, report)?;
+                    works.extend(work.map(Box::new));
+                }
             }
         }
     }
+    drop((slices, pool));
     tell_forks(&mut works, report);
     gathered.files = works.len() as u64;
     gathered.bytes = works
         .iter()
         .map(|w| w.slice.file.stat.size.saturating_sub(w.slice.from))
         .sum();
-    gathered.families = with_relatives(works, store)?;
+    gathered.families = with_relatives(works, &gathered.tombstones, store)?;
     Ok(gathered)
 }
 
 /// The families of these files, with the records that the store has of their relatives.
-fn with_relatives(works: Vec<FileWork>, store: Option<&Store>) -> Result<Vec<Family>> {
+fn with_relatives(
+    works: Works,
+    tombstones: &Tombstones,
+    store: Option<&Store>,
+) -> Result<Vec<Family>> {
     let mut also = match store {
-        Some(store) => store.tied(works.iter().flat_map(|work| &work.ties))?,
+        Some(store) => store.tied(works.iter().flat_map(|work| &*work.ties))?,
         None => Vec::new(),
     };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
     also.retain(|(key, _)| !reading.contains(&**key));
-    let mut all = Vec::new();
-    for (mut family, others) in families(works, &also) {
-        if let Some(store) = store {
-            for key in others {
-                family.known.extend(store.record_ids(&key)?.owned());
-            }
+    let mut all = families(works, &also, tombstones);
+    for others in all.iter_mut().filter_map(|family| family.others.as_mut()) {
+        for (key, store) in others.keys.iter().filter_map(|key| Some((key, store?))) {
+            others.ids.extend(store.record_ids(key)?.owned());
         }
-        all.push(family);
     }
     Ok(all)
 }
@@ -140,7 +142,7 @@ type Checkpoints = FxHashMap<String, Checkpoint>;
 
 fn checkpoints(slices: &[Slice], known: &KnownLog, store: Option<&Store>) -> Result<Checkpoints> {
     let keys = slices.iter().map(Slice::known_as);
-    let keys = keys.filter(|key| known.contains_key(*key));
+    let keys = keys.filter(|key| known.get(key).is_some());
     let mut checkpoints = Checkpoints::default();
     for (key, store) in keys.filter_map(|key| Some((key, store?))) {
         let checkpoint = store.checkpoint(key)?;
@@ -158,9 +160,47 @@ struct Looked {
     read_bytes: u64,
 }
 
+/// Looks that wait to be judged. More: memory; fewer: workers that wait.
+const LOOKS: usize = 1_024;
+
+/// [`look`], where one file's panic is one file's failure.
+fn look_safely(slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
+    let name = slice.file.key.clone();
+    catch_unwind(AssertUnwindSafe(|| look(slice, known))).unwrap_or_else(|_| {
+        let reason = anyhow!("internal error while reading it");
+        Err((name.to_string(), reason))
+    })
+}
+
+/// Folders that logs name, each once: many logs name few.
+#[derive(Default)]
+struct Folders(FxHashMap<String, Arc<Folder>>);
+
+impl Folders {
+    /// Looks at the disk for each folder once.
+    fn of(&mut self, cwd: Option<String>) -> Option<Arc<Folder>> {
+        let cwd = cwd?;
+        if let Some(known) = self.0.get(&cwd) {
+            return Some(known.clone());
+        }
+        let root = root_on_disk(&cwd);
+        let new = Arc::new(Folder {
+            cwd: cwd.clone(),
+            root,
+        });
+        self.0.insert(cwd, new.clone());
+        Some(new)
+    }
+}
+
+/// Names as a file's work keeps them.
+fn compact(ties: Vec<String>) -> Box<[Box<str>]> {
+    ties.into_iter().map(String::into_boxed_str).collect()
+}
+
 /// Runs in a worker: the only reading that gathering does.
 fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
-    let named = |e| (slice.file.key.clone(), e);
+    let named = |e| (slice.file.key.to_string(), e);
     let old = known.get(slice.known_as());
     let (goes_on, mut read_bytes) = match old {
         Some(old) => goes_on(&slice, old).map_err(named)?,
@@ -251,11 +291,12 @@ fn admit(
     looked: Looked,
     context: &GatherContext<'_>,
     gathered: &mut Gathered,
+    folders: &mut Folders,
     report: &mut IngestReport,
 ) -> Result<Option<FileWork>> {
     let (mut slice, setup) = (looked.slice, context.setup);
     if looked.same {
-        let key = slice.file.key.clone();
+        let key = slice.file.key.to_string();
         gathered.moved.push((key, slice.file));
         report.files_unchanged += 1;
         return Ok(None);
@@ -265,13 +306,14 @@ fn admit(
         (Some(checkpoint), Some(store)) if slice.seen != SourceChange::New => (checkpoint, store),
         _ => {
             let peek = looked.peek.unwrap_or_default();
-            return Ok(new_work(slice, peek, setup, &gathered.tombstones, report));
+            return Ok(new_work(slice, peek, setup, folders, report));
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
     add_ties(&mut head.ties, looked.peek);
-    let root = root_on_disk(head.cwd.as_deref());
-    let rules = match admitted(&head, root.as_deref(), &slice, setup) {
+    let folder = folders.of(head.cwd.take());
+    let is_stream = head.stream.is_some();
+    let rules = match admitted(folder.as_deref(), is_stream, &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
             report.refuse(&slice.file.key, reason);
@@ -295,24 +337,22 @@ fn admit(
         return Ok(None);
     }
     let checkpoint = Checkpoint {
-        key: slice.file.key.clone(),
+        key: slice.file.key.to_string(),
         ..checkpoint.clone()
     };
     Ok(Some(FileWork {
-        ties: head.ties,
-        session: head.session,
-        stream: head.stream,
-        root,
-        cwd: head.cwd,
+        ties: compact(head.ties),
+        session: head.session.into(),
+        stream: head.stream.map(String::into_boxed_str),
+        folder,
         forked_from: None,
         course: Course::default(),
         rules,
-        tombstones: gathered.tombstones.clone(),
-        before: Some(Before {
+        before: Some(Box::new(Before {
             checkpoint,
             resume_state: resume_state.unwrap_or_default(),
             ids,
-        }),
+        })),
         slice,
     }))
 }
@@ -389,11 +429,12 @@ fn new_work(
     slice: Slice,
     peek: Peek,
     setup: &IngestOptions<'_>,
-    tombstones: &Arc<Tombstones>,
+    folders: &mut Folders,
     report: &mut IngestReport,
 ) -> Option<FileWork> {
-    let root = root_on_disk(peek.cwd.as_deref());
-    let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
+    let folder = folders.of(peek.cwd);
+    let is_stream = peek.stream.is_some();
+    let rules = match admitted(folder.as_deref(), is_stream, &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
             report.refuse(&slice.file.key, reason);
@@ -402,37 +443,35 @@ fn new_work(
     };
     Some(FileWork {
         slice,
-        ties: peek.ties,
-        session: peek.session,
-        stream: peek.stream,
-        cwd: peek.cwd,
-        root,
-        forked_from: peek.forked_from,
+        ties: compact(peek.ties),
+        session: peek.session.into(),
+        stream: peek.stream.map(String::into_boxed_str),
+        folder,
+        forked_from: peek.forked_from.map(String::into_boxed_str),
         course: Course {
             begun: peek.first,
             turns: Vec::new(),
         },
         rules,
-        tombstones: tombstones.clone(),
         before: None,
     })
 }
 
 /// Only the disk knows git worktrees that lie beside their repository.
-fn root_on_disk(cwd: Option<&str>) -> Option<String> {
-    let root = git::worktree_main(Path::new(cwd?))?;
+fn root_on_disk(cwd: &str) -> Option<String> {
+    let root = git::worktree_main(Path::new(cwd))?;
     Some(root.to_string_lossy().into_owned())
 }
 
 /// How a log is treated where its project wants less than the user, or why it is not read.
 fn admitted(
-    peek: &Peek,
-    root: Option<&str>,
+    folder: Option<&Folder>,
+    is_stream: bool,
     slice: &Slice,
     setup: &IngestOptions<'_>,
 ) -> Result<Option<Arc<Rules>>, String> {
-    let cwd = peek.cwd.as_deref();
-    let project = root.or(cwd).map(project_root);
+    let cwd = folder.map(|folder| &*folder.cwd);
+    let project = folder.map(Folder::project);
     let narrowed = (setup.admit)(project.as_deref(), cwd, &slice.file.key)?;
     let old = |since: Time| slice.file.stat.mtime_ns / 1_000_000 < since.0;
     let is_new = slice.seen == SourceChange::New && !setup.discover.is_due(&slice.file.key);
@@ -441,7 +480,7 @@ fn admitted(
     }
     let rules = narrowed.map(|project| Arc::new(setup.rules.narrowed(&project)));
     let keeps_subagents = rules.as_deref().unwrap_or(&setup.rules).subagents;
-    if peek.stream.is_some() && !keeps_subagents {
+    if is_stream && !keeps_subagents {
         return Err("sub-agent".into());
     }
     Ok(rules)
@@ -449,16 +488,15 @@ fn admitted(
 
 /// New logs that begin with the same record are forks of one another. Where their heads don't say
 /// whose history it is, how they go on does: they are read twice; there are few.
-fn tell_forks(works: &mut [FileWork], report: &mut IngestReport) {
-    let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
-    for (n, work) in works.iter().enumerate() {
-        let tie = work.ties.iter().find(|t| t.starts_with("uuid:"));
-        if let Some(tie) = tie.filter(|_| work.before.is_none() && work.stream.is_none()) {
-            alike.entry(tie.clone()).or_default().push(n);
-        }
-    }
-    let few = |members: &&Vec<usize>| (2..=KIN_MAX).contains(&members.len());
-    for members in alike.values().filter(few) {
+fn tell_forks(works: &mut [Box<FileWork>], report: &mut IngestReport) {
+    let first_record = |n: &usize| works[*n].ties.iter().find(|tie| tie.starts_with("uuid:"));
+    let is_new_main = |n: &usize| works[*n].before.is_none() && works[*n].stream.is_none();
+    let new = (0..works.len()).filter(|n| is_new_main(n) && first_record(n).is_some());
+    let mut new: Vec<usize> = new.collect();
+    new.sort_by_key(first_record);
+    let alike = new.chunk_by(|a, b| first_record(a) == first_record(b));
+    let few = alike.filter(|members| (2..=KIN_MAX).contains(&members.len()));
+    for members in few.map(<[usize]>::to_vec).collect::<Vec<_>>() {
         let kin: Vec<Kin> = members.iter().map(|n| works[*n].kin()).collect();
         for (n, one) in members.iter().zip(&kin) {
             let unmarked = |other: &&Kin| one.is_unmarked(other);

@@ -16,6 +16,7 @@ pub mod run_ahead;
 pub mod workers;
 
 use crate::model::namespace::global_group;
+use crate::model::tombstone::Tombstones;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::options as settings;
@@ -71,7 +72,7 @@ pub fn index(
     let gathered = gather(Some(store), setup, &mut report)?;
     // before any commit: it looks for its file under the new key
     for (was, file) in &gathered.moved {
-        store.relocate(was, &file.key, &file.path.to_string_lossy(), file.stat)?;
+        store.relocate(was, &file.key, &file.path().to_string_lossy(), file.stat)?;
     }
     if gathered.files > 0 {
         progress.total(gathered.bytes, gathered.files);
@@ -85,7 +86,7 @@ pub fn index(
             waiting: Vec::new(),
             bytes: 0,
         };
-        let context = fold_context(setup, progress);
+        let context = fold_context(setup, &gathered.tombstones, progress);
         let prepare = |commit| {
             let counted = CommitTally::of(&commit);
             let prepared = Prepared::new(commit);
@@ -116,9 +117,14 @@ pub fn index(
     Ok(report)
 }
 
-fn fold_context<'a>(setup: &'a IngestOptions<'_>, progress: &'a dyn Progress) -> FoldContext<'a> {
+fn fold_context<'a>(
+    setup: &'a IngestOptions<'_>,
+    tombstones: &'a Tombstones,
+    progress: &'a dyn Progress,
+) -> FoldContext<'a> {
     FoldContext {
         rules: &setup.rules,
+        tombstones,
         progress,
     }
 }
@@ -165,7 +171,7 @@ pub fn plan(
     let mut report = IngestReport::default();
     let gathered = gather(store, setup, &mut report)?;
     progress.total(gathered.bytes, gathered.files);
-    let context = fold_context(setup, progress);
+    let context = fold_context(setup, &gathered.tombstones, progress);
     let count = |commit| (CommitTally::of(&commit), 0);
     ingest(
         gathered.families,

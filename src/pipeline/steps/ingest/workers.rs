@@ -10,7 +10,7 @@ use super::run_ahead::RunAhead;
 use crate::model::checkpoint::FileCommit;
 use crate::pipeline::parsed_log::Scratch;
 use anyhow::{Result, anyhow};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -50,21 +50,17 @@ pub fn ingest<P: Send>(
 ) -> Result<()> {
     let jobs = jobs.max(1);
     let window = RunAhead::new(AHEAD_FAMILIES * jobs, AHEAD_BYTES);
-    let (queue, lanes): (Vec<_>, Vec<_>) = families
-        .into_iter()
-        .map(|family| {
-            let (sender, receiver) = bounded(QUEUE_COMMITS);
-            ((family, sender), receiver)
-        })
-        .unzip();
-    let queue = Mutex::new(queue.into_iter().enumerate());
+    let queue = Mutex::new(families.into_iter().enumerate());
+    let (opened, lanes) = unbounded();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
     pool.in_place_scope(|scope| {
         for _ in 0..jobs {
-            let (queue, window) = (&queue, &window);
-            scope.spawn(move |_| work(queue, window, context, prepare));
+            let (queue, window, opened) = (&queue, &window, opened.clone());
+            scope.spawn(move |_| work(queue, &opened, window, context, prepare));
         }
-        let outcome = write_in_order(lanes, &window, write);
+        // the lanes end with the last worker
+        drop(opened);
+        let outcome = write_in_order(&lanes, &window, write);
         // whoever sends finds the receiver gone
         window.close();
         outcome
@@ -72,7 +68,7 @@ pub fn ingest<P: Send>(
 }
 
 fn write_in_order<P>(
-    lanes: Vec<Receiver<WorkerMessage<P>>>,
+    lanes: &Receiver<Lane<P>>,
     window: &RunAhead,
     write: &mut dyn FnMut(WorkerMessage<P>) -> Result<()>,
 ) -> Result<()> {
@@ -88,15 +84,26 @@ fn write_in_order<P>(
     Ok(())
 }
 
+/// What comes of one family, in order.
+type Lane<P> = Receiver<WorkerMessage<P>>;
+
 fn work<P: Send>(
-    queue: &Mutex<impl Iterator<Item = (usize, (Family, Sender<WorkerMessage<P>>))>>,
+    queue: &Mutex<impl Iterator<Item = (usize, Family)>>,
+    opened: &Sender<Lane<P>>,
     window: &RunAhead,
     context: FoldContext<'_>,
     prepare: &(dyn Fn(FileCommit) -> (P, usize) + Sync),
 ) {
     let mut scratch = Scratch::default();
-    let next = || queue.lock().ok()?.next();
-    while let Some((nth, (family, lane))) = next() {
+    // a family's lane is opened when it is taken, so that the writer has them in order
+    let next = || {
+        let mut queue = queue.lock().ok()?;
+        let (nth, family) = queue.next()?;
+        let (lane, receiver) = bounded(QUEUE_COMMITS);
+        opened.send(receiver).ok()?;
+        Some((nth, family, lane))
+    };
+    while let Some((nth, family, lane)) = next() {
         if !window.enter(nth) {
             return;
         }
@@ -119,19 +126,19 @@ fn fold_family<P>(
     hand: &dyn Fn(WorkerMessage<P>) -> bool,
 ) {
     let mut ids = Ids::default();
-    ids.know(family.known);
+    ids.know(family.others.map_or_else(Vec::new, |others| others.ids));
     let is_alone = family.works.len() == 1;
     if !is_alone {
-        ids.expect(family.works.iter().flat_map(owned));
+        ids.expect(family.works.iter().flat_map(|work| owned(work)));
     }
     for work in family.works {
         if !is_alone {
             ids.arrive(owned(&work));
         }
-        let key = work.slice.file.key.clone();
+        let key = work.slice.file.key.to_string();
         // one file's panic is one file's failure
         let folded = catch_unwind(AssertUnwindSafe(|| {
-            fold(work, context, &mut ids, scratch, &mut |commit| {
+            fold(*work, context, &mut ids, scratch, &mut |commit| {
                 hand(prepare(commit))
             })
         }));
@@ -157,9 +164,32 @@ pub fn each<T: Send, U: Send>(
     jobs: usize,
     f: impl Fn(T) -> U + Sync + Send,
 ) -> Result<Vec<U>> {
-    if items.len() < 2 || jobs < 2 {
-        return Ok(items.into_iter().map(f).collect());
+    Ok(Pool::start(jobs, items.len())?.each(items, f))
+}
+
+/// Threads for list after list; none where there is little to do.
+pub struct Pool(Option<rayon::ThreadPool>);
+
+impl Pool {
+    /// `jobs` of them, for so many items.
+    ///
+    /// # Errors
+    /// When they can't be started.
+    pub fn start(jobs: usize, items: usize) -> Result<Pool> {
+        let many = items > 1 && jobs > 1;
+        let pool = many.then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
+        Ok(Pool(pool.transpose()?))
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
-    Ok(pool.install(|| items.into_par_iter().map(f).collect()))
+
+    /// Applies a function to all items, keeping their order.
+    pub fn each<T: Send, U: Send>(
+        &self,
+        items: Vec<T>,
+        f: impl Fn(T) -> U + Sync + Send,
+    ) -> Vec<U> {
+        match &self.0 {
+            Some(pool) => pool.install(|| items.into_par_iter().map(f).collect()),
+            None => items.into_iter().map(f).collect(),
+        }
+    }
 }
