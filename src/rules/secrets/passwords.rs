@@ -80,15 +80,18 @@ const STATES: [&str; 10] = [
     " is", " was", " now", "'s", " ist", " war", " lautet", " est", ":", "=",
 ];
 
-/// Told in a sentence: quoted, or with what words don't have.
-pub(super) fn told(text: &[u8], (start, end): Range) -> Option<Range> {
+/// What may be a password in a sentence, without the marks around it.
+fn spoken(text: &[u8], (start, end): Range) -> Option<(&[u8], Range)> {
     let value = bare(&text[start..end]);
-    let range = (start, start + value.len());
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
-    if value.len() < 6 || !letters || refers {
-        return None;
-    }
+    let may_be = value.len() >= 6 && letters && !refers;
+    may_be.then_some((value, (start, start + value.len())))
+}
+
+/// Told in a sentence: quoted, or with what words don't have.
+pub(super) fn told(text: &[u8], (start, end): Range) -> Option<Range> {
+    let (value, range) = spoken(text, (start, end))?;
     let quotes = text[..start]
         .iter()
         .rev()
@@ -107,14 +110,8 @@ pub(super) fn told(text: &[u8], (start, end): Range) -> Option<Range> {
 }
 
 /// Told, and the word for is stands before it.
-pub(super) fn said(text: &[u8], (start, end): Range) -> Option<Range> {
-    let value = bare(&text[start..end]);
-    let range = (start, start + value.len());
-    let letters = value.iter().any(u8::is_ascii_alphabetic);
-    let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
-    if value.len() < 6 || !letters || refers {
-        return None;
-    }
+pub(super) fn said(text: &[u8], range: Range) -> Option<Range> {
+    let (value, range) = spoken(text, range)?;
     let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
     let sign = value[1..value.len() - 1].iter().any(|b| SIGNS.contains(b));
     (digit || sign || has_seam(value)).then_some(range)
