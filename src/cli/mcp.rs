@@ -83,7 +83,7 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
         zone,
         warn: Box::new(|what| {
             // the agent may have closed it
-            let _ = writeln!(io::stderr(), "warning: {}", inert(&what));
+            let _ = writeln!(io::stderr(), "warning: {}", inert(what));
         }),
         env: ctx.env.clone(),
         host: ctx.host.clone(),

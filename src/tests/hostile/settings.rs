@@ -10,8 +10,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+/// Its name, and what puts it there.
+type Attack = (&'static str, fn(&Desk));
+
 /// What a stranger may put where a project's settings are looked for.
-const ATTACKS: [(&str, fn(&Desk)); 10] = [
+const ATTACKS: [Attack; 10] = [
     ("unknown key", |desk| {
         put(desk, r#"{"session_tracking": {"nobody_knows": 1}}"#)
     }),

@@ -8,11 +8,7 @@ use crate::model::tombstone::Tombstones;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// Files to read.
-#[expect(
-    clippy::vec_box,
-    reason = "a hundred thousand are moved from list to list"
-)]
+/// Files to read; boxed, since a hundred thousand are moved from list to list.
 pub type Works = Vec<Box<FileWork>>;
 
 /// Files to read that may share records, and what the store has of others.
