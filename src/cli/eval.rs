@@ -15,9 +15,9 @@ use std::path::PathBuf;
 
 /// Measure the rules and the ranking against examples labelled by hand
 ///
-/// Prints every figure whose file is there: commands.jsonl, tools.jsonl, sessions.jsonl,
-/// sessions_short.jsonl, recall.jsonl. A figure below its bar is exit 1. For recall, the logs are
-/// read into a throw-away store.
+/// Prints every figure whose file is there: commands.jsonl, tools.jsonl, secrets.jsonl,
+/// sessions.jsonl, sessions_short.jsonl, recall.jsonl. A figure below its bar is exit 1. For recall,
+/// the logs are read into a throw-away store.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// A folder with labelled examples; may be said more than once

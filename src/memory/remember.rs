@@ -186,7 +186,8 @@ fn query(request: &FactsRequest) -> Query {
     question(&request.question, limit.saturating_add(SPARE))
 }
 
-/// What is certain enough to be told to somebody who didn't ask for it.
+/// What is certain enough to be told to somebody who didn't ask for it. Who asks by one word, and is no hook,
+/// wants what has it: a word alone is no ground to be surer by.
 fn certain(
     store: &Store,
     query: Query,
@@ -204,12 +205,14 @@ fn certain(
         skips_common: true,
         ..query
     };
+    let names_a_word = !request.by_hook && query.terms.len() == 1;
     let question = RecallQuestion {
         near,
         ..RecallQuestion::new(query, whose)
     };
     let mut answer = recall(store, &question)?;
-    answer.hits.retain(|hit| hit.confidence >= CONFIDENT);
+    let is_certain = |hit: &Hit| names_a_word || hit.confidence >= CONFIDENT;
+    answer.hits.retain(is_certain);
     Ok(answer)
 }
 

@@ -86,6 +86,7 @@ fn the_next_session_is_told_what_was_given_up_and_why() {
     ] {
         assert!(line.contains(part), "{part}: {line}");
     }
+    assert!(!line.contains(".jsonl"), "its place is for `show`: {line}");
     assert!(!line.contains("step"), "no commit's message: {line}");
     assert!(
         !block.contains("git_bulk_update") && !block.contains("part2_0"),

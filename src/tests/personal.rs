@@ -67,7 +67,7 @@ fn neither_sinks_nor_agents_are_told_a_name() {
         .collect();
     assert!(out.contains("~/shop") && out.contains("zebrafish"), "{out}");
     assert!(!out.contains("alice"), "{out}");
-    let block = found(&desk, &format!("recall --project {CWD} painted zebrafish"));
+    let block = found(&desk, &format!("recall --project {CWD} zebrafish"));
     assert!(
         block.contains("zebrafish") && !block.contains("alice"),
         "{block}"
