@@ -5,7 +5,8 @@ use super::table;
 use regex::Regex;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
 
 /// What stands where an order stood.
 pub const MARK: &str = "[order left out]";
@@ -17,19 +18,32 @@ const ORDER_CHARS_MAX: usize = 600;
 /// A blank of a pattern: what stands between words that are read as neighbours.
 const BLANK: &str = r#"(?:[\s*_`~"'“”‘’>=\p{Cf}-]+)"#;
 
-/// The text without orders: each, to the end of its sentence, is a mark instead.
+/// The text without orders: each, to the end of its sentence, is a mark instead. Of a text that has no row's hint,
+/// which is nearly every one, it costs a look for those.
 pub fn without(text: &str) -> Cow<'_, str> {
+    // as case is set aside in patterns: a long s is an s
+    let small = text.to_lowercase().replace('ſ', "s");
+    let hinted = |row: &&Row| row.hints.iter().any(|hint| small.contains(hint.as_str()));
+    let rows: Vec<&Row> = ROWS.iter().filter(hinted).collect();
     let (mut kept, mut rest) = (String::new(), text);
-    while let Some(order) = ORDERS.find(rest) {
-        kept.push_str(&rest[..order.start()]);
+    while let Some(order) = first(&rows, rest) {
+        kept.push_str(&rest[..order.start]);
         kept.push_str(MARK);
-        rest = &rest[order.end()..];
+        rest = &rest[order.end..];
         rest = &rest[sentence_end(rest)..];
     }
     match rest.len() == text.len() {
         true => Cow::Borrowed(text),
         false => Cow::Owned(kept + rest),
     }
+}
+
+/// Where the first order is that one of these rows finds.
+fn first(rows: &[&Row], text: &str) -> Option<Range<usize>> {
+    let found = rows.iter().filter_map(|row| row.regex().find(text));
+    found
+        .map(|order| order.range())
+        .min_by_key(|order| order.start)
 }
 
 /// Where the sentence ends that a text begins in the middle of.
@@ -53,7 +67,10 @@ fn sentence_end(text: &str) -> usize {
 struct Row {
     #[cfg_attr(not(test), expect(dead_code, reason = "tests name it"))]
     name: String,
+    hints: Vec<String>,
     pattern: String,
+    #[serde(skip)]
+    compiled: OnceLock<Regex>,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests check it"))]
     orders: Vec<String>,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests check it"))]
@@ -62,14 +79,12 @@ struct Row {
 
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| table::rows(table::embedded!("orders")));
 
-static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
-    let all: Vec<String> = ROWS.iter().map(|row| written(&row.pattern)).collect();
-    table::regex(&format!("(?i){}", all.join("|")))
-});
-
-/// A row's pattern as an expression.
-fn written(pattern: &str) -> String {
-    format!("(?:{})", pattern.replace(' ', BLANK))
+impl Row {
+    /// Compiled when it is first tried: a hook answers one question and has no time for all of them.
+    fn regex(&self) -> &Regex {
+        let written = || format!("(?i){}", self.pattern.replace(' ', BLANK));
+        self.compiled.get_or_init(|| table::regex(&written()))
+    }
 }
 
 #[cfg(test)]
@@ -79,9 +94,11 @@ mod tests {
     #[test]
     fn each_row_finds_its_orders_and_no_fact_is_one() {
         for row in ROWS.iter() {
-            let own = table::regex(&format!("(?i){}", written(&row.pattern)));
             for order in &row.orders {
-                assert!(own.is_match(order), "{}: {order}", row.name);
+                assert!(row.regex().is_match(order), "{}: {order}", row.name);
+                let small = order.to_lowercase();
+                let hinted = row.hints.iter().any(|hint| small.contains(hint.as_str()));
+                assert!(hinted, "{}: {order}", row.name);
                 assert!(without(order).contains(MARK), "{}: {order}", row.name);
             }
             for fact in &row.facts {
