@@ -34,20 +34,20 @@ pub(super) fn taken_back<'a, 't>(
     let mut all = all.filter(|(_, span)| may_undo(span.text));
     all.find_map(|(of, span)| {
         let language = rollbacks::language(span.text)?;
+        let is_next = is_next(span, of);
+        // before it is read closely: what reads a sentence is compiled for it, which takes longer than all else
+        if !is_next {
+            let topics = topics.get_or_insert_with(|| topics_of(language, episodes, chosen));
+            let own = language.topics(span.text);
+            let is_shared = |one: &String| topics.iter().any(|other| is_same_topic(one, other));
+            if !own.iter().any(is_shared) {
+                return None;
+            }
+        }
         let read = language.sentence(span.text);
-        if read.is_question {
-            return None;
-        }
         let objects = read.rejects || read.weight >= PLAIN && (read.points || read.begins_with_it);
-        if is_next(span, of) {
-            return (read.undoes || objects).then_some(span);
-        }
-        let topics = topics.get_or_insert_with(|| topics_of(language, episodes, chosen));
-        let own = language.topics(span.text);
-        let shared = own
-            .iter()
-            .any(|one| topics.iter().any(|other| is_same_topic(one, other)));
-        (read.undoes && shared).then_some(span)
+        let takes_back = read.undoes || is_next && objects;
+        (takes_back && !read.is_question).then_some(span)
     })
 }
 
