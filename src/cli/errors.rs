@@ -1,10 +1,13 @@
 //! What a command line that isn't understood is answered, and how a failure is told to programs.
 
 use super::out::Out;
+use super::world::World;
+use crate::memory::when::without_doubt;
 use crate::model::error::ErrorKind;
 use clap::error::ErrorKind as Slip;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::io::{BufRead, Write};
 
 /// The command that a line names, as documents call it: `deliver status`; empty where it names none.
 pub fn command(argv: &[OsString], tree: clap::Command) -> String {
@@ -23,8 +26,10 @@ pub fn command(argv: &[OsString], tree: clap::Command) -> String {
     names.join(" ")
 }
 
-/// The line as it is meant: `help` takes no options, and `version` is one.
-pub fn meant(mut argv: Vec<OsString>) -> Vec<OsString> {
+/// The line as it is meant: `help` takes no options, and `version` is one; a person says whether `3m` are
+/// minutes or months.
+pub fn meant(mut argv: Vec<OsString>, world: &mut World) -> Vec<OsString> {
+    ask_when(&mut argv, world);
     let word =
         |argv: &[OsString], nth: usize| argv.get(nth).and_then(|w| w.to_str()).map(str::to_owned);
     match word(&argv, 1).as_deref() {
@@ -33,6 +38,26 @@ pub fn meant(mut argv: Vec<OsString>) -> Vec<OsString> {
         _ => {}
     }
     argv
+}
+
+/// Asks a person what is meant where a time is minutes or months. Anybody else is refused later.
+fn ask_when(argv: &mut [OsString], world: &mut World) {
+    let (from, to) = (&mut world.stdin.from, &mut world.stderr.to);
+    for nth in (1..argv.len()).filter(|_| world.stdin.terminal) {
+        let words = [nth - 1, nth].map(|nth| argv[nth].to_str());
+        let [Some(before), Some(word)] = words else {
+            continue;
+        };
+        let answer = |question: &str| {
+            let mut answer = String::new();
+            write!(to, "{question} ").and_then(|()| to.flush()).ok()?;
+            from.read_line(&mut answer).ok()?;
+            Some(answer)
+        };
+        if let Some(sure) = without_doubt(before, word, answer) {
+            argv[nth] = sure.into();
+        }
+    }
 }
 
 /// What besides clap's own words helps.

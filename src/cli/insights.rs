@@ -7,23 +7,28 @@ use super::session_filters::{self, Filters};
 use crate::insight::patterns::{Insights, Patterns};
 use crate::memory::session_summary::{context_of, items_of};
 use crate::model::human::plural;
-use crate::store::TYPED;
+use crate::model::layout::markdown::plain;
+use crate::model::layout::table::INDENT;
+use crate::store::{SessionFilter, TYPED};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Commands that fail and what works instead, errors that come again, steps to success
+/// Show recurring failures, what works instead, and steps that lead to success
 ///
-/// Counts and rates with their 95 % intervals over the stored sessions. What was seen once is left
-/// out, and so is what everybody does. A sequence of steps is listed where the sessions that have it
-/// are completed surely more, or less, often than all of them.
+/// Counts and rates with their 95 % intervals over the stored sessions. What occurred once is left
+/// out, and so is what every session does. A sequence of steps is listed if sessions that contain it
+/// are completed significantly more, or less, often than sessions in general.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
     filters: Filters,
-    /// Each project by itself, after all of them
+    /// List each project separately, after the total
     #[arg(long)]
     by_project: bool,
+    /// Maximum sessions, newest first (0 = no limit)
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 0)]
+    limit: u32,
 }
 
 /// Prints insights.
@@ -33,7 +38,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let mut all = Patterns::default();
     let mut projects: BTreeMap<(String, String), Patterns> = BTreeMap::new();
-    let mut rows = store.sessions(&filter)?;
+    let limit = (args.limit > 0).then_some(args.limit);
+    let mut rows = store.sessions(&SessionFilter { limit, ..filter })?;
     // the oldest first: of ways to resolve an error, the last ones are shown
     rows.reverse();
     for row in &rows {
@@ -65,8 +71,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     print(&plural(rows.len() as u64, "session"), &all, ctx)?;
     if all.is_quiet() && reach.refusal().is_none() {
-        ctx.out
-            .note("nothing was seen often enough to tell; sessionmill backfill reads older logs")?;
+        ctx.out.note(
+            "nothing occurred often enough to report; sessionmill backfill reads older logs",
+        )?;
     }
     for ((namespace, path), own) in projects {
         ctx.out.line("")?;
@@ -94,7 +101,7 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line("")?;
         ctx.out.line(ctx.out.paint(Style::Dim, section.heading))?;
         for line in section.lines {
-            ctx.out.line(line)?;
+            ctx.out.words("", INDENT, &plain(&line))?;
         }
     }
     Ok(())

@@ -32,6 +32,7 @@ mod project;
 mod promote;
 mod recall;
 mod recap;
+mod resume;
 mod run;
 mod schedule;
 mod search;
@@ -52,13 +53,13 @@ mod world;
 
 pub use crate::model::zone::Zone;
 pub use exit::Exit;
-pub use world::{Input, Output, World};
+pub use world::{HandOver, Input, Output, World};
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use ctx::Ctx;
 use out::Out;
 use std::ffi::OsString;
-use switches::Switches;
+use switches::{ColorMode, Switches};
 
 /// Turns the session logs of coding agents into searchable memory
 ///
@@ -87,6 +88,7 @@ enum Command {
     Plan(plan::Args),
     Search(search::Args),
     Show(show::Args),
+    Resume(resume::Args),
     Sessions(sessions::Args),
     Recall(recall::Args),
     Recap(recap::Args),
@@ -122,6 +124,7 @@ impl Command {
             Command::Plan(args) => plan::run(args, ctx),
             Command::Search(args) => search::run(args, ctx),
             Command::Show(args) => show::run(args, ctx),
+            Command::Resume(args) => resume::run(args, ctx),
             Command::Sessions(args) => sessions::run(args, ctx),
             Command::Recall(args) => recall::run(args, ctx),
             Command::Recap(args) => recap::run(args, ctx),
@@ -152,22 +155,20 @@ impl Command {
 }
 
 /// Runs one command line (`argv[0]` is the program) and prints what comes of it.
-pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
-    let argv = errors::meant(argv.into_iter().collect());
+pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Exit {
+    let argv = errors::meant(argv.into_iter().collect(), &mut world);
     let is_hook = recall::is_hook(&argv);
-    let says = |switch: &str| argv.iter().any(|word| word == switch);
-    let colour = !says("--no-color") && ctx::wants_colour(&world.vars);
-    let json = says("--json");
+    let mode = ColorMode::typed(&argv);
+    let json = argv.iter().any(|word| word == "--json");
     let command = match is_hook {
         true => String::new(),
         false => errors::command(&argv, tree()),
     };
-    let line = match read(argv, colour, &world) {
+    let line = match read(argv, mode, &world) {
         Ok(line) => line,
         Err(_) if is_hook => return Exit::Done,
         Err(refused) => {
-            let (stdout, stderr) = (world.stdout, world.stderr);
-            let mut out = Out::new(stdout, stderr, colour);
+            let mut out = Out::new(world.stdout, world.stderr, mode, &world.vars);
             (out.command, out.json) = (command, json);
             return explain(&refused, &mut out);
         }
@@ -199,8 +200,9 @@ fn tree() -> clap::Command {
     Line::command()
 }
 
-fn read(argv: Vec<OsString>, colour: bool, world: &World) -> Result<Line, clap::Error> {
-    let colour = match colour && world.stderr.terminal && world.stdout.terminal {
+fn read(argv: Vec<OsString>, mode: ColorMode, world: &World) -> Result<Line, clap::Error> {
+    let are_terminals = world.stderr.terminal && world.stdout.terminal;
+    let colour = match mode.paints(are_terminals, &world.vars) {
         true => ColorChoice::Auto,
         false => ColorChoice::Never,
     };

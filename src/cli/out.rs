@@ -1,14 +1,18 @@
 //! What a command prints: data on stdout, everything else on stderr, colour only for people who see
 //! it.
 
+use super::switches::ColorMode;
 use super::world::Output;
-use crate::model::inert::{escaped, is_live};
+use crate::host::process;
+use crate::model::inert::escaped;
+pub use crate::model::layout::style::Style;
+use crate::model::layout::style::{self, Looks, has_links, shown};
+use crate::model::layout::table::COLUMNS_MAX;
+use crate::model::layout::wrap::hanging;
 use crate::pipeline::progress::Notices;
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::borrow::Cow;
-use std::io::Write;
-use unicode_width::UnicodeWidthChar;
+use std::collections::BTreeMap;
 
 /// The version of every `--json` document. Fields may be added within one; they are renamed or
 /// removed only with the next (`docs/json.md`).
@@ -27,20 +31,9 @@ pub struct Out<'w> {
     pub is_documented: bool,
     /// No notes.
     pub quiet: bool,
-    colour: bool,
-}
-
-/// How a word is meant to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// A heading, a name.
-    Bold,
-    /// Of lesser weight.
-    Dim,
-    /// What was looked for.
-    Match,
-    /// Something is wrong.
-    Alarm,
+    /// What data may look like, and what is told beside it.
+    data: Looks,
+    told: Looks,
 }
 
 impl Notices for Out<'_> {
@@ -58,16 +51,28 @@ impl Notices for Out<'_> {
 }
 
 impl<'w> Out<'w> {
-    /// Takes the streams. `colour` is what the user allows; a stream that is no terminal gets none.
-    pub fn new(stdout: Output<'w>, stderr: Output<'w>, colour: bool) -> Out<'w> {
+    /// Takes the streams. `mode` is what the user says of colours; where that leaves it open, a stream
+    /// that is no terminal gets none.
+    pub fn new(
+        stdout: Output<'w>,
+        stderr: Output<'w>,
+        mode: ColorMode,
+        vars: &BTreeMap<String, String>,
+    ) -> Out<'w> {
+        let looks = |terminal: bool| {
+            let colour = mode.paints(terminal, vars);
+            let links = colour && terminal && has_links(vars);
+            Looks { colour, links }
+        };
         Out {
+            data: looks(stdout.terminal),
+            told: looks(stderr.terminal),
             stdout,
             stderr,
             json: false,
             command: String::new(),
             is_documented: false,
             quiet: false,
-            colour,
         }
     }
 
@@ -77,12 +82,10 @@ impl<'w> Out<'w> {
         self.text("\n")
     }
 
-    /// One line of data that is one record: on a terminal it ends where that does.
-    pub fn record(&mut self, text: impl AsRef<str>) -> Result<()> {
-        match self.stdout.columns {
-            Some(columns) => self.line(fitted(text.as_ref(), columns)),
-            None => self.line(text),
-        }
+    /// Words that go on under `next` where the terminal ends.
+    pub fn words(&mut self, first: &str, next: &str, text: &str) -> Result<()> {
+        let columns = self.columns().map(|columns| columns.min(COLUMNS_MAX));
+        self.text(hanging(text, first, next, columns))
     }
 
     /// What was done, for whoever did it: silent under `--quiet`.
@@ -96,15 +99,14 @@ impl<'w> Out<'w> {
     /// Data that has its own newlines. What would drive a terminal is left out, also in a pipe: what is
     /// behind it may be one.
     pub fn text(&mut self, text: impl AsRef<str>) -> Result<()> {
-        let text = shown(text.as_ref(), self.colours_data());
+        let text = shown(text.as_ref(), self.data);
         self.stdout.to.write_all(text.as_bytes())?;
         Ok(())
     }
 
     /// A line for people.
     fn tell(&mut self, text: &str) -> Result<()> {
-        let colour = self.colour && self.stderr.terminal;
-        writeln!(self.stderr.to, "{}", shown(text, colour))?;
+        writeln!(self.stderr.to, "{}", shown(text, self.told))?;
         Ok(())
     }
 
@@ -130,17 +132,16 @@ impl<'w> Out<'w> {
     /// Something that deserves attention though the command goes on; never silent.
     pub fn warn(&mut self, text: impl AsRef<str>) -> Result<()> {
         self.stdout.to.flush()?;
-        let word = paint(self.colour && self.stderr.terminal, Style::Alarm, "warning");
+        let word = style::paint(Style::Alarm, "warning");
         self.tell(&format!("{word}: {}", text.as_ref()))
     }
 
     /// The message of a command that failed, and the next thing to type.
     pub fn error(&mut self, message: &str, hint: Option<&str>) -> Result<()> {
-        let colour = self.colour && self.stderr.terminal;
-        let name = paint(colour, Style::Alarm, "sessionmill");
+        let name = style::paint(Style::Alarm, "sessionmill");
         self.tell(&format!("{name}: {message}"))?;
         if let Some(hint) = hint {
-            let word = paint(colour, Style::Bold, "hint");
+            let word = style::paint(Style::Bold, "hint");
             self.tell(&format!("{word}: {hint}"))?;
         }
         Ok(())
@@ -148,22 +149,17 @@ impl<'w> Out<'w> {
 
     /// Help, as it is written and as colours show it.
     pub fn help(&mut self, plain: &str, styled: &str) -> Result<()> {
-        let shown = if self.colour && self.stdout.terminal {
-            styled
-        } else {
-            plain
-        };
+        let shown = if self.data.colour { styled } else { plain };
         self.stdout.to.write_all(shown.as_bytes())?;
         Ok(())
     }
 
     /// A command line that isn't understood, and what helps.
     pub fn refusal(&mut self, plain: &str, styled: &str, hint: Option<&str>) -> Result<()> {
-        let colour = self.colour && self.stderr.terminal;
-        let shown = if colour { styled } else { plain };
+        let shown = if self.told.colour { styled } else { plain };
         self.stderr.to.write_all(shown.as_bytes())?;
         if let Some(hint) = hint {
-            let word = paint(colour, Style::Bold, "hint");
+            let word = style::paint(Style::Bold, "hint");
             self.tell(&format!("\n{word}: {hint}"))?;
         }
         Ok(())
@@ -171,19 +167,30 @@ impl<'w> Out<'w> {
 
     /// A question to a person; stays on its line.
     pub fn ask(&mut self, question: &str) -> Result<()> {
-        write!(self.stderr.to, "{} ", shown(question, false))?;
+        write!(self.stderr.to, "{} ", shown(question, Looks::default()))?;
         self.stderr.to.flush()?;
         Ok(())
     }
 
-    /// `text` as data shows it: painted only where a person sees colours.
+    /// `text` in a style, which is shown where a person sees colours.
     pub fn paint(&self, style: Style, text: &str) -> String {
-        paint(self.colours_data(), style, text)
+        style::paint(style, text)
     }
 
-    /// Whether data is painted at all.
-    pub fn colours_data(&self) -> bool {
-        self.colour && self.stdout.terminal && !self.json
+    /// How wide the terminal is that data goes to; `None`: it goes to none.
+    pub fn columns(&self) -> Option<usize> {
+        self.stdout.columns.filter(|_| self.stdout.terminal)
+    }
+
+    /// Data goes through the user's pager from here on, where a person looks at it.
+    pub fn page(&mut self, vars: &BTreeMap<String, String>) -> Result<()> {
+        if self.stdout.terminal && !self.json {
+            self.flush()?;
+            if let Some(pager) = process::pager(vars)? {
+                self.stdout.to = Box::new(std::io::BufWriter::new(pager));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a progress bar has someone to look at it.
@@ -196,120 +203,5 @@ impl<'w> Out<'w> {
         self.stdout.to.flush()?;
         self.stderr.to.flush()?;
         Ok(())
-    }
-}
-
-/// Text as a stream gets it: nothing in it drives a terminal but our own colours, where those are wanted,
-/// and none of them goes on behind its line.
-fn shown(text: &str, colour: bool) -> Cow<'_, str> {
-    if !text.contains(|c| is_live(c) || code(c).is_some()) {
-        return Cow::Borrowed(text);
-    }
-    let (mut kept, mut is_open) = (String::with_capacity(text.len()), false);
-    for c in text.chars() {
-        let wanted = code(c).filter(|_| colour);
-        match wanted {
-            Some(code) => {
-                kept.push_str(code);
-                is_open = c != PLAIN;
-            }
-            None if is_live(c) || code(c).is_some() => {}
-            None => {
-                if c == '\n' && std::mem::take(&mut is_open) {
-                    kept.push_str(RESET);
-                }
-                kept.push(c);
-            }
-        }
-    }
-    Cow::Owned(kept)
-}
-
-/// As much of a line as so many columns show, with `…` for the rest. Colours take no place, and those
-/// behind the cut stay.
-fn fitted(line: &str, columns: usize) -> Cow<'_, str> {
-    let pieces = || {
-        line.char_indices().map(|(at, c)| {
-            let is_colour = code(c).is_some();
-            let width = match is_colour || is_live(c) {
-                true => 0,
-                false => c.width().unwrap_or(0),
-            };
-            (&line[at..at + c.len_utf8()], width, is_colour)
-        })
-    };
-    if pieces().map(|(_, width, _)| width).sum::<usize>() <= columns {
-        return Cow::Borrowed(line);
-    }
-    let (mut kept, mut used, mut is_cut) = (String::with_capacity(line.len()), 0, false);
-    for (piece, width, is_colour) in pieces() {
-        if !is_colour && !is_cut && used + width >= columns {
-            kept.push('…');
-            is_cut = true;
-        }
-        if is_colour || !is_cut {
-            kept.push_str(piece);
-            used += width;
-        }
-    }
-    Cow::Owned(kept)
-}
-
-/// Where a style ends. Text carries styles as noncharacters, which Unicode keeps for a program's own use:
-/// so no escape sequence of a log passes for one of ours.
-const PLAIN: char = '\u{fdd0}';
-const RESET: &str = "\u{1b}[0m";
-
-/// What a terminal is sent for a style's mark.
-fn code(mark: char) -> Option<&'static str> {
-    match mark {
-        PLAIN => Some(RESET),
-        '\u{fdd1}' => Some("\u{1b}[1m"),
-        '\u{fdd2}' => Some("\u{1b}[2m"),
-        '\u{fdd3}' => Some("\u{1b}[1;35m"),
-        '\u{fdd4}' => Some("\u{1b}[1;31m"),
-        _ => None,
-    }
-}
-
-fn paint(colour: bool, style: Style, text: &str) -> String {
-    if !colour {
-        return text.to_owned();
-    }
-    let mark = match style {
-        Style::Bold => '\u{fdd1}',
-        Style::Dim => '\u{fdd2}',
-        Style::Match => '\u{fdd3}',
-        Style::Alarm => '\u{fdd4}',
-    };
-    format!("{mark}{text}{PLAIN}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_ends_where_the_terminal_does() {
-        for (text, wants) in [
-            ("12345678", "12345678"),
-            ("123456789", "1234567…"),
-            ("検索のテス", "検索の…"),
-            ("\u{fdd1}abcdefghij\u{fdd0}", "\u{fdd1}abcdefg…\u{fdd0}"),
-        ] {
-            assert_eq!(fitted(text, 8), wants);
-        }
-    }
-
-    #[test]
-    fn no_escape_sequence_but_our_own_colours_is_shown() {
-        let hit = format!("a {} b", paint(true, Style::Match, "hit"));
-        assert_eq!(shown(&hit, true), "a \u{1b}[1;35mhit\u{1b}[0m b");
-        assert_eq!(shown(&hit, false), "a hit b");
-        assert_eq!(shown("\u{1b}[1;35mhit\u{1b}[0m", true), "[1;35mhit[0m");
-        assert_eq!(
-            shown("\u{fdd4}no end\nb", true),
-            "\u{1b}[1;31mno end\u{1b}[0m\nb"
-        );
     }
 }

@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters;
 use crate::host::worktree;
-use crate::memory::promote::{PromoteRequest, curate, gate};
+use crate::memory::promote::{PromoteRequest, curate, gate, recall_note};
 use crate::memory::redaction_setup;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, MemoryOrigin};
@@ -110,6 +110,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         true => format!("memory {id} ({scope}): {}", memory.title),
         false => format!("memory {id} ({scope}) is kept already: {}", memory.title),
     })?;
+    if let Some(note) = recall_note(&memory, &settings.recall) {
+        ctx.out.warn(note)?;
+    }
     ctx.out
         .note(format!("hint: sessionmill memories undo {id}"))?;
     Ok(Exit::Done)

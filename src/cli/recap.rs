@@ -7,18 +7,23 @@ use crate::insight::recap::{markdown, recap};
 use crate::memory::recap_sessions::recap_sessions;
 use crate::memory::when::When;
 use crate::model::human;
+use crate::model::layout::markdown::rendered;
+use crate::model::layout::table::COLUMNS_MAX;
 use crate::store::{SessionFilter, TYPED};
 use anyhow::Result;
 use serde_json::json;
 
-/// What is left open, and what was worked on, decided and fixed, by project
+/// Recap recent work by project: what is left open, and what was done, decided and fixed
 ///
-/// As Markdown, from the sessions' own facts; each line names its session and the line of its log
-/// (sessionmill show SESSION). Without --since: the last seven days.
+/// Each line names its session and the line of its log (sessionmill show SESSION). Without --since:
+/// the last seven days. In a pipe, the output is Markdown.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
     filters: Filters,
+    /// Maximum sessions, newest first (0 = no limit)
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 0)]
+    limit: u32,
 }
 
 /// Days that are told without `--since`.
@@ -32,6 +37,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let since = since.unwrap_or_else(|| days.start(ctx.now, ctx.zone));
     let filter = SessionFilter {
         since: Some(since),
+        limit: (args.limit > 0).then_some(args.limit),
         ..session_filters::sessions(&reach, &args.filters, ctx)?
     };
     let until = filter.until;
@@ -55,7 +61,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     let title = human::span(since, until.unwrap_or(ctx.now), ctx.zone);
     let text = markdown(&recap, &title, shown);
-    ctx.out.text(text)?;
+    let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
+    ctx.out.text(match columns {
+        Some(_) => rendered(&text, columns),
+        None => text,
+    })?;
     if recap.sessions == 0 && reach.refusal().is_none() {
         let latest = SessionFilter {
             since: None,
@@ -67,7 +77,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let ended = latest.first().and_then(|row| row.session.facts.ended);
         let day = ended.map(|at| ctx.zone.show(at).format("%Y-%m-%d").to_string());
         let since = day.unwrap_or_else(|| "30d".to_owned());
-        ctx.out.note("nothing went on in that time")?;
+        ctx.out.note("no session in that time")?;
         ctx.out
             .note(format!("hint: sessionmill recap --since {since}"))?;
     }

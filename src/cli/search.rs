@@ -4,39 +4,44 @@ use super::activity::{self, ActivityFilter};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::graph;
-use super::out::{Out, Style};
+use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::agents::registry;
-use crate::insight::summary::commits;
+use crate::insight::summary::{TITLES, commits};
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::reach::Reach;
-use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::recall::{RecallQuestion, recall};
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
+use crate::memory::session_hits::{SessionAnswer, is_of_a_talk, recall_sessions, ungrouped};
+use crate::memory::session_outcome::outcome_of;
 use crate::memory::when::When;
-use crate::model::activity::ActivityTally;
+use crate::model::activity::{ActivityTally, Dimension};
 use crate::model::embedding::Meaning;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::human::{self, plural};
+use crate::model::layout::markdown::{excerpt, plain};
+use crate::model::layout::table::{INDENT, entry};
 use crate::pipeline::last_run::unread;
 use crate::pipeline::meaning::{MeaningRequest, excuse};
-use crate::store::{Hit, Keeps, Query, Snippet, Store};
+use crate::store::{Hit, Keeps, Query, Snippet, Store, TYPED};
 use crate::tracking::git_history::commit_hint;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Find episodes by words, the best first
+/// Search sessions and memories by words, best first
 ///
-/// All words have to be there, in any form, but for those that say nothing; where no episode has
-/// them all, those with some are shown. Quotes make a phrase, `pars*` finds what begins so, `this OR
-/// that` either, `-- -word` leaves out what has it. Names are found whole and by their parts:
-/// `config` finds parse_config and parseConfig. Fields filter: project: agent: tool: file: source:
+/// All words must occur, in any form, except filler words; if no episode has them all, those with
+/// some are shown. Each session is listed once, with its best match (--all-parts lists them all).
+/// Quotes make a phrase, `pars*` matches a prefix, `this OR that` either, `-- -word` excludes a word.
+/// Names match whole and by their parts: `config` finds parse_config and parseConfig. Fields
+/// filter: project: agent: tool: file: source:
 /// operation: activity: session: since: until:, as in `retry since:14d tool:Bash` (docs/memory.md).
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// What to look for; without words, the latest episodes that the filters let through
+    /// What to search for; without words, the newest sessions that pass the filters
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
     #[command(flatten)]
@@ -49,25 +54,28 @@ pub struct Args {
     /// Not this kind of episode
     #[arg(long, value_name = "KIND", value_parser = query_parser::source)]
     exclude_source: Vec<EpisodeSource>,
-    /// Only episodes that tell of this: create, update, delete, move, rename, git_metadata, git_context
+    /// Only these operations: create, update, delete, move, rename, git_metadata, git_context
     #[arg(long, value_name = "OPERATION", value_parser = query_parser::operation)]
     operation: Vec<Operation>,
     /// Not these operations
     #[arg(long, value_name = "OPERATION", value_parser = query_parser::operation)]
     exclude_operation: Vec<Operation>,
-    /// What was known then: only episodes that had begun; a day is included whole
+    /// Only what was known at that time; the whole day that is named is included
     #[arg(long, value_name = "WHEN")]
     as_of: Option<When>,
     /// Only episodes that used this tool; `*` stands for anything
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// Only episodes that name a path like this: a part of it, or a glob
+    /// Only episodes that mention this path: a part of it, or a glob
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
-    /// Only this session: its id, or its beginning
+    /// Only this session: its id, or the beginning of it
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// At most so many; 0: all
+    /// Show every matching part of a session, not only the best
+    #[arg(long)]
+    all_parts: bool,
+    /// Maximum results (0 = no limit)
     #[arg(
         long,
         short = 'n',
@@ -76,10 +84,10 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     limit: u32,
-    /// Ask a Graphiti server what it takes for true, and show the sessions that tell it
+    /// Query a Graphiti server for facts, and show the sessions they come from
     #[arg(long)]
     graph: bool,
-    /// With --graph: the sink to ask [default: the first Graphiti server that is spoken to over REST]
+    /// With --graph: the sink to query [default: the first Graphiti server with REST]
     #[arg(long, value_name = "SINK", requires = "graph")]
     sink: Option<String>,
 }
@@ -124,7 +132,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         meaning,
         ..RecallQuestion::new(meant(args, typed.query, ctx), &reach.scope)
     };
-    let answer = recall(&store, &question)?;
+    let found = match ctx.out.json || args.all_parts {
+        true => ungrouped(recall(&store, &question)?),
+        false => recall_sessions(&store, &question)?,
+    };
+    let answer = &found.answer;
     if ctx.out.json {
         let document = |hit: &Hit, ctx: &mut Ctx| document(hit, &store, &judge, ctx);
         let list = session_filters::documents(&answer.hits, document, ctx)?;
@@ -137,7 +149,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         });
         ctx.out.document("search", body)?;
     } else {
-        print_all(&answer, ctx)?;
+        print_all(&found, (&store, &judge, args.all_parts), ctx)?;
         let namespaces = reach.scope.namespaces();
         let typed = args.words.iter().filter(|_| answer.hits.is_empty());
         for word in typed {
@@ -189,12 +201,38 @@ fn meaning(typed: &Meant, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result
     }
 }
 
-fn print_all(answer: &RecallAnswer, ctx: &mut Ctx) -> Result<()> {
+fn print_all(
+    found: &SessionAnswer,
+    (store, judge, all_parts): (&Store, &Judge, bool),
+    ctx: &mut Ctx,
+) -> Result<()> {
+    let answer = &found.answer;
     if answer.loosened {
-        ctx.out.note("no episode has all words; these have some")?;
+        ctx.out
+            .note("no episode contains all of the words; these contain some")?;
     }
-    for hit in &answer.hits {
-        print(hit, ctx)?;
+    for (hit, more) in answer.hits.iter().zip(&found.more) {
+        let is_session = !all_parts && is_of_a_talk(hit);
+        let id = match is_session {
+            true => store.session_shown(&hit.session, TYPED)?,
+            false => ctx.episode_shown(hit.episode)?,
+        };
+        let part = if is_session { None } else { Some(part(hit)) };
+        print(hit, (&id, part), (store, judge), ctx)?;
+        let more = (*more > 0).then(|| {
+            let parts = plural(u64::from(*more), "more part");
+            let verb = if *more == 1 { "matches" } else { "match" };
+            format!("{parts} of this session {verb} (--all-parts)")
+        });
+        let folded = (hit.folded > 0).then(|| {
+            let alike = plural(u64::from(hit.folded), "similar episode");
+            format!("{alike} not shown")
+        });
+        for more in more.iter().chain(&folded) {
+            ctx.out
+                .words(INDENT, INDENT, &ctx.out.paint(Style::Dim, more))?;
+        }
+        ctx.out.line("")?;
     }
     match answer.reason {
         Some(reason) => ctx.out.warn(reason),
@@ -250,64 +288,56 @@ fn joined(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
-    let id = ctx.episode_shown(hit.episode)?;
-    let title = match (&hit.session_title, hit.title.is_empty()) {
+/// Which of its session's episodes it is, or what else.
+fn part(hit: &Hit) -> String {
+    match &hit.stream {
+        Some(stream) => format!("sub-agent {stream}, part {}", hit.part),
+        None if hit.source == EpisodeSource::SessionSummary => "summary".to_owned(),
+        None if hit.source == EpisodeSource::Text => "memory".to_owned(),
+        None if !hit.is_of_a_log() => hit.source.as_str().to_owned(),
+        None => format!("part {}", hit.part),
+    }
+}
+
+fn print(
+    hit: &Hit,
+    (id, part): (&str, Option<String>),
+    (store, judge): (&Store, &Judge),
+    ctx: &mut Ctx,
+) -> Result<()> {
+    let title = match (&hit.session_title, hit.title.is_empty() || part.is_none()) {
         (Some(title), true) => title,
         _ => &hit.title,
     };
-    let title = ctx.out.paint(Style::Bold, &human::title(title));
-    let time = human::time(hit.valid_at, ctx.zone);
-    let part = match &hit.stream {
-        Some(stream) => format!(
-            "{}, sub-agent {stream}, part {}",
-            hit.agent.as_str(),
-            hit.part
-        ),
-        None if hit.source == EpisodeSource::SessionSummary => {
-            format!("{}, summary", hit.agent.as_str())
-        }
-        None if hit.source == EpisodeSource::Text => "memory".to_owned(),
-        None if hit.source.has_doer() => {
-            format!("{} by {}", hit.source.as_str(), hit.agent.as_str())
-        }
-        None if !hit.is_of_a_log() => hit.source.as_str().to_owned(),
-        None => format!("{}, part {}", hit.agent.as_str(), hit.part),
-    };
-    ctx.out.record(format!("{id}  {time}  {title}"))?;
-    let place = session_filters::origin_of(&hit.namespace, &hit.project_path, ctx)?;
+    let title = ctx.out.paint(Style::Bold, &human::title(&plain(title)));
+    let has_doer = hit.is_of_a_log() || hit.source.has_doer() || part.is_none();
+    let agent = if has_doer { hit.agent.as_str() } else { "" };
     let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
-    let how = if by_meaning { ", by meaning" } else { "" };
-    let origin = format!("  {place} {part}{how}");
-    let origin = ctx.out.paint(Style::Dim, &origin);
-    ctx.out.record(origin)?;
-    let snippet = marked(&hit.snippet, &ctx.out);
-    ctx.out.line(format!("  {snippet}"))?;
-    if hit.folded > 0 {
-        let more = plural(u64::from(hit.folded), "episode");
-        let more = format!("  and {more} more beside it or like it");
-        ctx.out.line(ctx.out.paint(Style::Dim, &more))?;
+    let mut cells = vec![
+        session_filters::origin_of(&hit.namespace, &hit.project_path, ctx)?,
+        session_filters::age(hit.valid_at, ctx),
+        agent.to_owned(),
+        part.unwrap_or_default(),
+    ];
+    if is_of_a_talk(hit) {
+        let work = judge.activity(&store.activity(&hit.session)?).primary;
+        cells.push(session_filters::outcome(outcome_of(store, &hit.session)?));
+        cells.push(work.map_or("", Dimension::as_str).to_owned());
     }
-    ctx.out.line("")
-}
-
-/// The snippet with its matches painted; where nothing is painted, as it is.
-fn marked(snippet: &Snippet, out: &Out) -> String {
-    let mut text = String::new();
-    let mut at = 0;
-    for (from, to) in &snippet.marks {
-        let (Some(before), Some(hit)) = (snippet.text.get(at..*from), snippet.text.get(*from..*to))
-        else {
-            continue;
-        };
-        text.push_str(before);
-        text.push_str(&out.paint(Style::Match, hit));
-        at = *to;
-    }
-    text.push_str(snippet.text.get(at..).unwrap_or_default());
-    let before = if snippet.cut_before { "… " } else { "" };
-    let after = if snippet.cut_after { " …" } else { "" };
-    format!("{before}{}{after}", text.trim())
+    cells.extend(by_meaning.then(|| "by meaning".to_owned()));
+    ctx.out.text(entry(id, &title, &cells, ctx.out.columns()))?;
+    let Snippet {
+        text,
+        marks,
+        cut_before,
+        cut_after,
+    } = &hit.snippet;
+    let paint = |hit: &str| ctx.out.paint(Style::Match, hit);
+    let words = excerpt(text, marks, (*cut_before, *cut_after), &TITLES, paint);
+    let before = if *cut_before { "… " } else { "" };
+    let after = if *cut_after { " …" } else { "" };
+    ctx.out
+        .words(INDENT, INDENT, &format!("{before}{words}{after}"))
 }
 
 fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

@@ -7,11 +7,16 @@ use crate::config::trust::Trusts;
 use crate::memory::places::Places;
 use crate::memory::provenance::of_project;
 use crate::memory::reach::{Reach, ReachRequest, reach};
+use crate::memory::scopes::Scope;
+use crate::memory::trusted::trusted;
 use crate::memory::when::When;
+use crate::model::human;
+use crate::model::layout::style::{Style, paint};
 use crate::model::session::Session;
 use crate::model::source::Agent;
+use crate::model::summary::SessionOutcome;
 use crate::model::time::Time;
-use crate::store::SessionFilter;
+use crate::store::{SessionFilter, Store};
 use anyhow::Result;
 use serde_json::Value;
 use std::path::Path;
@@ -19,22 +24,22 @@ use std::path::Path;
 /// Filters that `search`, `sessions` and `stats` share.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Filters {
-    /// Only this project: its name, or a path in it; `.` is the present one
+    /// Only this project: its name, or a path in it; `.` is the current one
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
-    /// Only namespaces that begin so (6 to 64 hex digits, or a project's path or name)
+    /// Only namespaces with this prefix (6 to 64 hex digits, or a project's path or name)
     #[arg(long, value_name = "HEX")]
     pub namespace: Vec<String>,
     /// Only this agent's sessions, and what it did to repositories and files; of these also: person, unknown
     #[arg(long, value_name = "NAME", value_parser = agent)]
     pub agent: Option<Agent>,
-    /// Only what went on since: 14d, 2h, 2026-04-01, 2026-04-01T10:00
+    /// Only what happened since: 14d, '3 months', yesterday, 'last week', 2026-04-01T10:00
     #[arg(long, value_name = "WHEN")]
     pub since: Option<When>,
-    /// Only what began before; a day is included whole
+    /// Only what began before; the whole day or week that is named is included
     #[arg(long, value_name = "WHEN")]
     pub until: Option<When>,
-    /// Even of projects that an agent was told not to trust
+    /// Include untrusted projects
     #[arg(long)]
     pub allow_untrusted: bool,
 }
@@ -55,9 +60,13 @@ fn agent(word: &str) -> Result<Agent, String> {
     registry::doer_by_word(word).ok_or_else(|| "write claude, codex, person or unknown".into())
 }
 
-/// The first `length` characters of a hash.
-pub fn short(id: &str, length: usize) -> &str {
-    id.get(..length).unwrap_or(id)
+/// The namespaces of which something may be shown by its id; `None`: all.
+pub fn seen(allow_untrusted: bool, store: &Store, ctx: &Ctx) -> Result<Option<Vec<String>>> {
+    let scope = match allow_untrusted {
+        true => Scope::All,
+        false => trusted(Scope::All, store, &Trusts::load(&ctx.env)?)?,
+    };
+    Ok(scope.namespaces())
 }
 
 /// The filter for the store. Where nothing may be seen, the reason is printed and nothing passes.
@@ -84,10 +93,37 @@ pub fn origin(session: &Session, ctx: &mut Ctx) -> Result<String> {
     origin_of(&session.namespace, &session.project_path, ctx)
 }
 
-/// The same for a project.
+/// The same for a project: its name, and with `--verbose` what it is told apart by.
 pub fn origin_of(namespace: &str, path: &str, ctx: &mut Ctx) -> Result<String> {
-    let shows_path = !ctx.hides_paths_of(path)?;
-    Ok(of_project(namespace, path, shows_path))
+    let name = paint(Style::Name, &ctx.project_name(namespace, path)?);
+    Ok(match ctx.verbose {
+        true => {
+            let shows_path = !ctx.hides_paths_of(path)?;
+            format!("{name} {}", of_project(namespace, path, shows_path))
+        }
+        false => name,
+    })
+}
+
+/// How a session ended, painted by what that means; nothing where it isn't known.
+pub fn outcome(outcome: Option<SessionOutcome>) -> String {
+    let Some(outcome) = outcome else {
+        return String::new();
+    };
+    let style = match outcome {
+        SessionOutcome::Completed => Style::Good,
+        SessionOutcome::Blocked => Style::Alarm,
+        _ => Style::Open,
+    };
+    paint(style, &human::words(outcome.as_str()))
+}
+
+/// How long ago it was; with `--verbose` when.
+pub fn age(at: Option<Time>, ctx: &Ctx) -> String {
+    match at.filter(|_| !ctx.verbose) {
+        Some(at) => human::ago(at, ctx.now),
+        None => human::time(at, ctx.zone),
+    }
 }
 
 /// A document about a project as the settings let it be shown: without paths, or as it is.

@@ -10,27 +10,29 @@ use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::model::activity::Activity;
 use crate::model::human;
+use crate::model::layout::markdown::plain;
+use crate::model::layout::table::TextList;
 use crate::model::session::SessionLength;
 use crate::model::summary::SessionOutcome;
 use crate::store::{SessionFilter, SessionRow, Store, TYPED};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// List the stored sessions, the latest first
+/// List stored sessions, newest first
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
     asked: ActivityFilter,
-    /// What comes first: newest, oldest, longest (most text), project, strength (most to tell the
-    /// kind of work by), or the most of one kind of work: building, fixing, …
+    /// Sort by: newest, oldest, longest (most text), project, strength (clearest kind of work), or the
+    /// most of one kind of work: building, fixing, …
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = Order::parse)]
     sort: Order,
-    /// The other way round
+    /// Reverse order
     #[arg(long)]
     reverse: bool,
-    /// At most so many; 0: all
+    /// Maximum sessions (0 = no limit)
     #[arg(
         long,
         short = 'n',
@@ -59,11 +61,17 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
+    let mut list = TextList {
+        heads: vec!["ID", "AGE", "PROJECT", "AGENT", "OUTCOME", "WORK", "TITLE"],
+        rows: Vec::with_capacity(rows.len()),
+    };
     for (row, activity) in &rows {
-        print(row, activity, (&store, gap_ms), ctx)?;
+        list.rows.push(cells(row, activity, (&store, gap_ms), ctx)?);
     }
+    ctx.out.text(list.text(ctx.out.columns()))?;
     if rows.is_empty() {
-        ctx.out.note("no session is stored for that")?;
+        ctx.out
+            .note("no session matches; hint: sessionmill run reads new logs")?;
     }
     Ok(Exit::Done)
 }
@@ -98,40 +106,38 @@ fn listed(
     Ok(rows)
 }
 
-fn print(
+/// What a list tells of a session, its title at the end.
+fn cells(
     row: &SessionRow,
     activity: &Activity,
     (store, gap_ms): (&Store, i64),
     ctx: &mut Ctx,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let session = &row.session;
-    let length = length_of(store, &session.id, gap_ms)?;
-    let title = human::title(row.title.as_deref().unwrap_or("(no title)"));
-    let title = ctx.out.paint(Style::Bold, &title);
-    ctx.out.record(format!(
-        "{}  {}  {:<6}  {title}",
+    let ended = session.facts.ended.or(session.facts.started);
+    let mut cells = vec![
         store.session_shown(&session.id, TYPED)?,
-        human::time(session.facts.ended.or(session.facts.started), ctx.zone),
-        session.agent.as_str(),
-    ))?;
-    let place = session_filters::origin(session, ctx)?;
-    let outcome = outcome_of(store, &session.id)?;
-    let size = format!(
-        "{}, {}{}, {}{}",
-        human::plural(row.episodes, "episode"),
-        human::bytes(row.body_bytes),
-        length
-            .map(|length| format!(" in {}", length.shown()))
-            .unwrap_or_default(),
-        outcome
-            .map(|o| format!("{}, ", human::words(o.as_str())))
-            .unwrap_or_default(),
-        activity.profile(),
-    );
-    let line = ctx
-        .out
-        .paint(Style::Dim, &format!("          {place} {size}"));
-    ctx.out.record(line)
+        session_filters::age(ended, ctx),
+        session_filters::origin(session, ctx)?,
+        session.agent.as_str().to_owned(),
+        session_filters::outcome(outcome_of(store, &session.id)?),
+    ];
+    let title = plain(row.title.as_deref().unwrap_or("(no title)"));
+    let title = ctx.out.paint(Style::Bold, &human::title(&title));
+    match ctx.verbose {
+        false => cells.extend([activity::word(activity.primary).to_owned(), title]),
+        true => {
+            let length = length_of(store, &session.id, gap_ms)?;
+            let length = length.map(|length| format!(" in {}", length.shown()));
+            let (episodes, bytes) = (
+                human::plural(row.episodes, "episode"),
+                human::bytes(row.body_bytes),
+            );
+            let size = format!("{episodes}, {bytes}{}", length.unwrap_or_default());
+            cells.extend([format!("{} {size}", activity.profile()), title]);
+        }
+    }
+    Ok(cells)
 }
 
 /// A session as `--json` shows it; `show` uses it too.

@@ -5,19 +5,18 @@ use super::exit::Exit;
 use super::out::Style;
 use super::{activity, session_filters, sessions};
 use crate::agents::registry;
-use crate::config::trust::Trusts;
-use crate::insight::summary::markdown;
-use crate::memory::scopes::Scope;
+use crate::insight::summary::sections;
 use crate::memory::session_activity::{Judge, Segment, segments};
 use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::shown_summary;
-use crate::memory::trusted::trusted;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
 use crate::model::human;
+use crate::model::layout::markdown::{plain, rendered};
+use crate::model::layout::table::COLUMNS_MAX;
 use crate::model::session::{Session, SessionLength};
 use crate::model::summary::{SessionOutcome, Summary};
 use crate::stages::score::explain::{self, WorkExplanation};
@@ -25,17 +24,22 @@ use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Print an episode or a session, with its origin and the command that resumes it
+/// Show a session's summary, its full transcript, or one episode
+///
+/// On a terminal, the output goes through $PAGER.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The id of an episode or a session, or its beginning
-    #[arg(value_name = "EPISODE|SESSION")]
+    /// The id of a session or an episode, or the beginning of it
+    #[arg(value_name = "SESSION|EPISODE")]
     id: String,
-    /// Even of a project that an agent was told not to trust
+    /// Print the session's transcript instead of its summary
+    #[arg(long)]
+    full: bool,
+    /// Include untrusted projects
     #[arg(long)]
     allow_untrusted: bool,
-    /// Say what makes a session the kind of work it is, instead of its text
-    #[arg(long)]
+    /// Explain how the session's kind of work was determined, instead of showing it
+    #[arg(long, conflicts_with = "full")]
     explain: bool,
 }
 
@@ -45,11 +49,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let judge = ctx.judge()?;
     // neither segments nor lengths are stored: they follow the gap that is set now
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
-    let scope = match args.allow_untrusted {
-        true => Scope::All,
-        false => trusted(Scope::All, &store, &Trusts::load(&ctx.env)?)?,
-    };
-    let seen = scope.namespaces();
+    let seen = session_filters::seen(args.allow_untrusted, &store, ctx)?;
     let row = store.session_with_agents(&args.id, seen.as_deref())?;
     // a forgotten session keeps its row, which is nothing to show
     let is_forgotten = match &row {
@@ -81,7 +81,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             llm_summary,
             episodes,
         };
-        return show_session(&shown, &judge, ctx);
+        return show_session(&shown, args.full, &judge, ctx);
     }
     if let Some(mut found) = store.episode_among(&args.id, seen.as_deref())? {
         let mut row = store.session(&found.session)?;
@@ -170,7 +170,7 @@ fn absent(id: &str, forgotten: bool) -> Error {
     }
 }
 
-fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
+fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
     let ShownSession {
         row,
         work,
@@ -197,31 +197,57 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         )?;
         return Ok(Exit::Done);
     }
+    ctx.out.page(&ctx.env.vars)?;
     let title = row.title.as_deref().unwrap_or("(no title)");
-    let title = ctx.out.paint(Style::Bold, title);
-    ctx.out.line(title)?;
+    ctx.out
+        .words("", "", &ctx.out.paint(Style::Bold, &plain(title)))?;
     head(&row.session, work, ctx)?;
-    if segments.len() > 1 {
-        for segment in &segments {
-            let line = segment_line(segment, judge, ctx);
-            ctx.out.line(line)?;
+    let shown = ctx.session_shown(&row.session.id)?;
+    let mut next = format!("Continue: sessionmill resume {shown}");
+    let sections = unsaid(summary, title);
+    if full || sections.trim().is_empty() {
+        if segments.len() > 1 {
+            for segment in &segments {
+                let line = segment_line(segment, judge, ctx);
+                ctx.out.line(line)?;
+            }
         }
+        // what sums the session up is no part of what was said
+        let said = episodes.iter();
+        let said = said.filter(|found| found.episode.source != EpisodeSource::SessionSummary);
+        for found in said {
+            ctx.out.line("")?;
+            let rule = format!("--- {}", origin(found, judge, ctx));
+            ctx.out.line(ctx.out.paint(Style::Dim, &rule))?;
+            text(found, ctx)?;
+        }
+    } else {
+        let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
+        ctx.out.text(rendered(&sections, columns))?;
+        if let Some(LlmSummary::Refused(why)) = llm_summary {
+            ctx.out.note(format!("facts only: {why}"))?;
+        }
+        next = format!("Transcript: sessionmill show {shown} --full\n{next}");
     }
-    if *summary != Summary::default() {
-        ctx.out.line("")?;
-        ctx.out.text(markdown(summary, &work.activity.profile()))?;
-    }
-    if let Some(LlmSummary::Refused(why)) = llm_summary {
-        ctx.out.note(format!("facts alone: {why}"))?;
-    }
-    for found in episodes {
-        ctx.out.line("")?;
-        let rule = format!("--- {}", origin(found, judge, ctx));
-        let rule = ctx.out.paint(Style::Dim, &rule);
-        ctx.out.line(rule)?;
-        text(found, ctx)?;
+    ctx.out.line("")?;
+    for line in next.lines() {
+        ctx.out.line(ctx.out.paint(Style::Dim, line))?;
     }
     Ok(Exit::Done)
+}
+
+/// The sections of a summary without what the title says.
+fn unsaid(summary: &Summary, title: &str) -> String {
+    let sections = sections(summary);
+    let objective = summary.objective.as_ref().map(|said| said.what.as_str());
+    let objective = objective.filter(|objective| {
+        let rest = objective.strip_prefix(title).map(str::trim_start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+    });
+    match objective {
+        Some(said) => sections.replacen(&format!("\n## Objective\n{said}\n"), "", 1),
+        None => sections,
+    }
 }
 
 fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
@@ -239,8 +265,9 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
     }
-    let title = ctx.out.paint(Style::Bold, &found.episode.title);
-    ctx.out.line(title)?;
+    ctx.out.page(&ctx.env.vars)?;
+    let title = ctx.out.paint(Style::Bold, &plain(&found.episode.title));
+    ctx.out.words("", "", &title)?;
     match row {
         Some(row) => head(&row.session, work, ctx)?,
         None => {
@@ -253,6 +280,12 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     ctx.out.line(origin)?;
     ctx.out.line("")?;
     text(found, ctx)?;
+    if row.is_some() && !found.session.is_empty() {
+        let session = ctx.session_shown(&found.session)?;
+        let next = format!("For all of the session: sessionmill show {session}");
+        ctx.out.line("")?;
+        ctx.out.words("", "", &ctx.out.paint(Style::Dim, &next))?;
+    }
     Ok(Exit::Done)
 }
 
@@ -261,36 +294,40 @@ fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
         "" => ctx
             .out
             .line("(kept by the sinks alone: upload.keep_local is false)"),
+        text if found.episode.source == EpisodeSource::SessionSummary => {
+            let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
+            ctx.out.text(rendered(text, columns))
+        }
         text => ctx.out.line(text),
     }
 }
 
 fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
-    let place = session_filters::origin(session, ctx)?;
-    ctx.out.line(place)?;
     let facts = &session.facts;
     let (from, to) = (
         human::time(facts.started, ctx.zone),
         human::time(facts.ended, ctx.zone),
     );
-    let agent = session.agent.as_str();
-    let length = work.length.map(|length| format!(", {}", length.shown()));
-    ctx.out.line(format!(
-        "{agent} session {} on {}, {from} to {to}{}",
-        session.id,
-        session.host,
-        length.unwrap_or_default()
-    ))?;
-    let outcome = work
-        .outcome
-        .map(|o| format!("{}, ", human::words(o.as_str())));
-    ctx.out
-        .line(outcome.unwrap_or_default() + &work.activity.profile())?;
-    for link in &facts.pull_requests {
-        ctx.out.line(format!("pull request: {link}"))?;
-    }
-    if let Some(command) = registry::resume(session) {
-        ctx.out.line(format!("resume: {command}"))?;
+    let length = work.length.map(|length| length.shown());
+    let ago = facts.ended.map(|at| human::ago(at, ctx.now));
+    let cells = [
+        Some(session_filters::origin(session, ctx)?),
+        Some(session.agent.as_str().to_owned()),
+        ago,
+        length,
+        Some(session_filters::outcome(work.outcome)),
+        Some(work.activity.profile()),
+    ];
+    let cells: Vec<String> = cells
+        .into_iter()
+        .flatten()
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    ctx.out.words("", "", &cells.join(" · "))?;
+    let id = format!("{} on {}, {from} to {to}", session.id, session.host);
+    ctx.out.words("", "", &ctx.out.paint(Style::Dim, &id))?;
+    if let Some(command) = registry::resume(session).filter(|_| ctx.verbose) {
+        ctx.out.line(command)?;
     }
     Ok(())
 }

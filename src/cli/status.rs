@@ -62,7 +62,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let older = older(&status, store.as_ref(), &cx)?;
     let memory = MemoryStatus::new(&loaded, store.as_ref(), &ctx.env)?;
     let embedded = match (&store, &config.embeddings) {
-        (Some(store), Some(model)) => Some(store.embedded(&model.model)?),
+        (Some(store), Some(model)) => Some(store.embedded(&model.made_by())?),
         _ => None,
     };
     let state = State {

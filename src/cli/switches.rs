@@ -1,6 +1,8 @@
 //! The switches that every command understands.
 
 use crate::model::time::Time;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::num::NonZeroU16;
 
 /// What every command understands.
@@ -15,18 +17,84 @@ pub struct Switches {
     /// Worker threads [default: one per core]
     #[arg(long, global = true, value_name = "N", value_parser = threads, help_heading = "Everywhere")]
     pub jobs: Option<NonZeroU16>,
-    /// Take this for the present time (RFC 3339)
+    /// Use this as the current time (RFC 3339; for tests)
     #[arg(long, global = true, value_name = "TIME", value_parser = moment, help_heading = "Everywhere")]
     pub now: Option<Time>,
-    /// Take this for the machine's name
+    /// Use this as the machine's name (for tests)
     #[arg(long, global = true, value_name = "NAME", value_parser = host_name, help_heading = "Everywhere")]
     pub host: Option<String>,
-    /// Judge tools without the cache of what was learned of them
+    /// Classify tools without the cache of earlier classifications
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub no_tool_cache: bool,
-    /// Print without colours
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    /// Show more: namespaces, paths, exact times, sizes
+    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    pub verbose: bool,
+    /// When to use colors: auto, always, never
+    #[arg(
+        hide_possible_values = true,
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_enum,
+        help_heading = "Everywhere"
+    )]
+    pub color: ColorMode,
+    /// Same as --color never
+    #[arg(long, global = true, hide = true)]
     pub no_color: bool,
+}
+
+/// When something is painted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorMode {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Also in a pipe
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl ColorMode {
+    /// What a line says of it that may not be understood as a whole.
+    pub fn typed(argv: &[OsString]) -> ColorMode {
+        let words: Vec<&str> = argv.iter().filter_map(|word| word.to_str()).collect();
+        let says = |mode: &str| {
+            let joined = format!("--color={mode}");
+            words.contains(&joined.as_str()) || words.windows(2).any(|two| two == ["--color", mode])
+        };
+        match (
+            says("never") || words.contains(&"--no-color"),
+            says("always"),
+        ) {
+            (true, _) => ColorMode::Never,
+            (_, true) => ColorMode::Always,
+            _ => ColorMode::Auto,
+        }
+    }
+
+    /// Whether a stream is painted. <https://no-color.org>: any value but the empty one says no.
+    pub fn paints(self, terminal: bool, vars: &BTreeMap<String, String>) -> bool {
+        let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = vars.get("TERM").is_some_and(|term| term == "dumb");
+        match self {
+            ColorMode::Auto => terminal && !is_set("NO_COLOR") && !is_dumb,
+            ColorMode::Always => true,
+            ColorMode::Never => false,
+        }
+    }
+}
+
+impl Switches {
+    /// What was said of colours.
+    pub fn colours(&self) -> ColorMode {
+        match self.no_color {
+            true => ColorMode::Never,
+            false => self.color,
+        }
+    }
 }
 
 fn threads(text: &str) -> Result<NonZeroU16, String> {

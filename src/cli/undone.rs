@@ -3,15 +3,13 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
-use super::session_filters::{self, Filters, documents};
+use super::session_filters::{self, Filters, documents, veiled};
 use crate::memory::provenance::of_project;
-use crate::model::git::{CommitLine, FileChange};
 use crate::model::human;
-use crate::store::GitRow;
-use crate::tracking::commit_links::{CommitMention, LinkStrength};
+use crate::model::layout::table::INDENT;
 use crate::tracking::coverage::{Coverage, coverage};
-use crate::tracking::file_history::FileEdits;
 use crate::tracking::git_history::{HistoryReach, HistoryRequest, OperationMatch, history_in};
+use crate::tracking::history_documents as history;
 use crate::tracking::history_words::{self as words, Shown, Told};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -37,9 +35,9 @@ pub fn run(
     if ctx.out.json {
         let body = json!({
             "operations": documents(&found.operations, document, ctx)?,
-            "sessions": documents(&found.mentions, mention_document, ctx)?,
-            "edits": documents(&found.edits, edits_document, ctx)?,
-            "may_have_changed_it": documents(&found.unseen, unseen_document, ctx)?,
+            "sessions": documents(&found.mentions, |one, ctx| veiled(history::mention(one), &one.project_path, ctx), ctx)?,
+            "edits": documents(&found.edits, |one, ctx| veiled(history::edits(one), &one.project_path, ctx), ctx)?,
+            "may_have_changed_it": documents(&found.unseen, |one, ctx| veiled(history::unseen(one), &one.project.path, ctx), ctx)?,
         });
         ctx.out.document("why", body)?;
     } else {
@@ -47,11 +45,10 @@ pub fn run(
             let operations = found.operations.iter();
             let operations = operations.map(|one| words::operation(one, shown));
             let mentions = found.other_mentions().map(|one| words::mention(one, shown));
-            let edits = found.edits.iter().take(limit);
-            let edits = edits.map(|one| words::edits(one, shown));
+            let edits = found.edits.iter().map(|one| words::edits(one, shown));
             let unseen = found.unseen.iter().map(|row| words::unseen(row, shown));
             let all = operations.chain(mentions).chain(edits).chain(unseen);
-            all.collect::<Vec<Told>>()
+            all.take(limit).collect::<Vec<Told>>()
         });
         for told in &lines {
             print(told, ctx)?;
@@ -66,6 +63,11 @@ pub fn run(
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
+}
+
+/// An operation as `--json` shows it.
+pub fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
+    veiled(history::operation(answer), &answer.project_path, ctx)
 }
 
 /// Does something with how places, times and sessions are shown here.
@@ -88,7 +90,10 @@ fn with_shown<T>(ctx: &mut Ctx, work: impl FnOnce(&Shown<'_>) -> T) -> T {
 }
 
 /// Operations that gave up work, in words.
-pub fn tell(operations: &[OperationMatch], ctx: &mut Ctx) -> Result<()> {
+pub fn tell_given_up(operations: &[OperationMatch], ctx: &mut Ctx) -> Result<()> {
+    if !operations.is_empty() {
+        ctx.out.line("given up:\n")?;
+    }
     let all = operations.iter();
     let lines = with_shown(ctx, |shown| {
         all.map(|one| words::operation(one, shown))
@@ -98,104 +103,14 @@ pub fn tell(operations: &[OperationMatch], ctx: &mut Ctx) -> Result<()> {
 }
 
 fn print(told: &Told, ctx: &mut Ctx) -> Result<()> {
-    ctx.out.line(ctx.out.paint(Style::Bold, &told.head))?;
+    ctx.out
+        .words("", INDENT, &ctx.out.paint(Style::Bold, &told.head))?;
     for line in &told.lines {
-        ctx.out.line(format!("  {line}"))?;
+        ctx.out.words(INDENT, INDENT, line)?;
     }
-    let origin = format!("  {}", told.origin);
-    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
+    let origin = ctx.out.paint(Style::Dim, &told.origin);
+    ctx.out.words(INDENT, INDENT, &origin)?;
     ctx.out.line("")
-}
-
-fn edits_document(edits: &FileEdits, ctx: &mut Ctx) -> Result<Value> {
-    let document = json!({
-        "session": edits.session,
-        "agent": edits.agent.as_str(),
-        "file": edits.path,
-        "edits": edits.edits,
-        "lines": [edits.added, edits.removed],
-        "at": edits.at.map(|at| at.rfc3339_millis()),
-        "episode": edits.episode.to_string(),
-        "line": edits.line,
-        "namespace": edits.namespace,
-        "project_path": edits.project_path,
-    });
-    session_filters::veiled(document, &edits.project_path, ctx)
-}
-
-fn unseen_document(row: &GitRow, ctx: &mut Ctx) -> Result<Value> {
-    let (operation, effect) = (&row.git.operation, &row.git.effect);
-    let document = json!({
-        "git_batch_id": row.id.to_string(),
-        "operation": operation.name(),
-        "commit_to": operation.new,
-        "at": operation.at.rfc3339_millis(),
-        "files_count": effect.files_count,
-        "files_looked_at": effect.files.len(),
-        "namespace": row.project.namespace,
-        "project_path": row.project.path,
-    });
-    session_filters::veiled(document, &row.project.path, ctx)
-}
-
-fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
-    let document = json!({
-        "session": mention.session,
-        "hash": mention.hash,
-        "subject": mention.subject,
-        "at": mention.at.map(|at| at.rfc3339_millis()),
-        "namespace": mention.namespace,
-        "project_path": mention.project_path,
-    });
-    session_filters::veiled(document, &mention.project_path, ctx)
-}
-
-pub fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
-    let (operation, effect) = (&answer.git.operation, &answer.git.effect);
-    let commit = |commit: &CommitLine| json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()});
-    let file = |file: &FileChange| {
-        json!({"path": file.path, "operation": file.operation.as_str(), "previous_path": file.previous_path,
-            "lines": file.lines.map(|(added, removed)| [added, removed])})
-    };
-    let document = json!({
-        "git_batch_id": answer.id.to_string(),
-        "role": answer.role.as_str(),
-        "operation": answer.git.name(),
-        "commit_from": operation.old,
-        "commit_to": operation.new,
-        "branch": operation.branch,
-        "to": operation.to,
-        "at": operation.at.rfc3339_millis(),
-        "agent": answer.agent.as_str(),
-        "session": answer.session.as_ref().map(|by| &by.session),
-        "session_is_named": answer.session.as_ref().map(|by| by.link == LinkStrength::Hash),
-        "session_by": answer.session.as_ref().map(|by| by.link.as_str()),
-        "session_is_sure": answer.session.as_ref().map(|by| !by.link.is_weak()),
-        "reason": answer.git.reason.as_ref().map(|reason| json!({
-            "sentence": reason.sentence,
-            "by": reason.who(),
-            "session": reason.session,
-            "episode": reason.episode.to_string(),
-            "line": reason.line,
-            "confidence": reason.confidence.as_str(),
-        })),
-        "undone": effect.undone,
-        "left": effect.left.iter().map(commit).collect::<Vec<_>>(),
-        "left_count": effect.left_count,
-        "made": effect.made.iter().map(commit).collect::<Vec<_>>(),
-        "files": effect.files.iter().map(file).collect::<Vec<_>>(),
-        "files_count": effect.files_count,
-        "lines": [effect.lines.0, effect.lines.1],
-        "files_looked_at": effect.files.len(),
-        "given_up": answer.git.is_given_up(),
-        "lost": effect.lost.iter().map(commit).collect::<Vec<_>>(),
-        "lost_count": effect.lost_count,
-        "kept_in": effect.kept_in,
-        "missing": effect.missing,
-        "namespace": answer.namespace,
-        "project_path": answer.project_path,
-    });
-    session_filters::veiled(document, &answer.project_path, ctx)
 }
 
 /// The next thing to do: switch tracking on where it is off, look anew, or ask git itself.

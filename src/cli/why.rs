@@ -7,7 +7,8 @@ use super::session_filters::{self, Filters, documents};
 use super::undone;
 use crate::memory::decisions::{DecisionMatch, reasons};
 use crate::model::error::Error;
-use crate::model::human;
+use crate::model::layout::markdown::plain;
+use crate::model::layout::table::INDENT;
 use crate::rules::words::content_words;
 use crate::store::Query;
 use crate::tracking::decision_links::UndoneDecision;
@@ -16,28 +17,28 @@ use crate::tracking::git_history::HistoryRequest;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Why something was chosen: what people decided about it, and where they said so
+/// Find why something was chosen: what people decided about it, and where they said so
 ///
-/// Answers to agents' questions, approved plans, and sentences like "let's use X instead of Y". Those
-/// with most of the words come first; one that lacks some says which it has. Behind them stands, with at
-/// least half of the words, what agents say that they chose themselves, and what people said besides.
+/// Finds answers to agents' questions, approved plans, and sentences like "let's use X instead of Y".
+/// Decisions with the most words come first; one that lacks some lists those it has. After them come
+/// choices that agents say they made themselves, and other statements, with at least half of the words.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// What it is about: words, or a whole question
     #[arg(value_name = "WORDS", required_unless_present_any = ["commit", "branch", "file"])]
     words: Vec<String>,
-    /// What became of this commit: who made it, what undid it, and why; its beginning is enough
+    /// What became of this commit: who made it, what undid it, and why; a prefix of the hash is enough
     #[arg(long, value_name = "HASH", conflicts_with_all = ["words", "branch", "file"])]
     commit: Option<String>,
     /// What git operations did to this branch
     #[arg(long, value_name = "NAME", conflicts_with_all = ["words", "file"])]
     branch: Option<String>,
-    /// What sessions and git operations did to this file: its path, also in a linked work tree, or its end
+    /// What sessions and git operations did to this file: its path (linked worktrees too), or the end of it
     #[arg(long, value_name = "PATH", conflicts_with = "words")]
     file: Option<String>,
     #[command(flatten)]
     filters: Filters,
-    /// At most so many; 0: all
+    /// Maximum results in total (0 = no limit)
     #[arg(
         long,
         short = 'n',
@@ -84,7 +85,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ..Query::default()
     };
     let mut found = reasons(&ctx.reader()?, &words, query, &reach.scope)?;
-    found.decided.truncate(limit);
+    match ctx.out.json {
+        true => found.decided.truncate(limit),
+        false => found.truncate(limit),
+    }
     if ctx.out.json {
         let body = json!({
             "asked": words,
@@ -104,10 +108,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 print(reason, &words, ctx)?;
             }
         }
-        if !found.given_up.is_empty() {
-            ctx.out.line("given up:\n")?;
-        }
-        undone::tell(&found.given_up, ctx)?;
+        undone::tell_given_up(&found.given_up, ctx)?;
     }
     if found.is_undecided() {
         ctx.out.note("no decision mentions it")?;
@@ -120,33 +121,33 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 fn print(reason: &DecisionMatch, asked: &[String], ctx: &mut Ctx) -> Result<()> {
     let decision = &reason.decision.what;
-    let line = ctx.out.paint(Style::Bold, &decision.decision);
-    ctx.out.line(line)?;
-    if let Some(about) = &decision.about {
-        ctx.out.line(format!("  asked: {about}"))?;
-    }
-    if let Some(other) = &decision.instead_of {
-        ctx.out.line(format!("  instead of: {other}"))?;
-    }
-    if let Some(undone) = &reason.undone {
-        let note = undone.note(undone.by.git.reason.as_ref());
-        ctx.out.line(format!("  {note}"))?;
-    }
-    if reason.words.len() < asked.len() {
-        let has = reason.words.join(", ");
+    let head = ctx.out.paint(Style::Bold, &plain(&decision.decision));
+    ctx.out.words("", INDENT, &head)?;
+    let about = decision.about.as_ref();
+    let other = decision.instead_of.as_ref();
+    let has = (reason.words.len() < asked.len()).then(|| {
         let (some, all) = (reason.words.len(), asked.len());
-        ctx.out
-            .line(format!("  has {some} of {all} words: {has}"))?;
+        format!("has {some} of {all} words: {}", reason.words.join(", "))
+    });
+    let undone = reason.undone.as_ref();
+    let lines = [
+        about.map(|about| format!("asked: {}", plain(about))),
+        other.map(|other| format!("instead of: {}", plain(other))),
+        undone.map(|undone| undone.note(undone.by.git.reason.as_ref())),
+        has,
+    ];
+    for line in lines.iter().flatten() {
+        ctx.out.words(INDENT, INDENT, line)?;
     }
     let session = ctx.session_shown(&reason.session)?;
     let place = session_filters::origin_of(&reason.namespace, &reason.project_path, ctx)?;
+    let age = session_filters::age(reason.at, ctx);
     let origin = format!(
-        "  {}  {place} session {session} line {}",
-        human::time(reason.at, ctx.zone),
+        "{place} · {age} · session {session}, line {}",
         reason.decision.line
     );
     let origin = ctx.out.paint(Style::Dim, &origin);
-    ctx.out.line(origin)?;
+    ctx.out.words(INDENT, INDENT, &origin)?;
     ctx.out.line("")
 }
 

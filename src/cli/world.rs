@@ -2,6 +2,7 @@
 //! Everything behind it takes these as values, so that tests run whole commands in process.
 
 use crate::host::identity;
+use crate::host::process::{self, NextProgram};
 use crate::model::time::Time;
 use crate::model::zone::Zone;
 use crate::pipeline::context::Timer;
@@ -36,9 +37,14 @@ pub struct World<'w> {
     pub stdout: Output<'w>,
     /// Everything else.
     pub stderr: Output<'w>,
+    /// Gives the terminal to another program; comes back only where that failed.
+    pub hand_over: Box<HandOver<'w>>,
     /// Milliseconds of wall time since the command started, for `took`.
     pub elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
 }
+
+/// Starts a program in this one's place.
+pub type HandOver<'w> = dyn Fn(&NextProgram) -> std::io::Result<()> + 'w;
 
 /// A stream to read from.
 pub struct Input<'w> {
@@ -91,6 +97,7 @@ impl World<'static> {
                 terminal: std::io::IsTerminal::is_terminal(&std::io::stderr()),
                 columns: columns_of(std::io::stderr()),
             },
+            hand_over: Box::new(process::replace),
             elapsed_ms: Box::new(move || {
                 u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
             }),

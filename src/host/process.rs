@@ -1,12 +1,15 @@
 //! Starts other programs: the only place that does. Knows how to find one on a given `PATH` and how
 //! to wait for it.
 
+use signal_hook::consts::SIGINT;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// What a program left behind.
@@ -141,6 +144,97 @@ impl AtWork {
             stdout: String::new(),
             stderr: self.said.join().unwrap_or_default(),
         })
+    }
+}
+
+/// A program that takes over the terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextProgram {
+    /// Its file.
+    pub program: PathBuf,
+    /// What it is told.
+    pub args: Vec<String>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// All of its environment but what isn't UTF-8, which it inherits.
+    pub vars: BTreeMap<String, String>,
+}
+
+impl NextProgram {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "processes start here and nowhere else"
+    )]
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .envs(&self.vars)
+            .current_dir(&self.cwd);
+        command
+    }
+}
+
+/// Puts a program into this one's place. Comes back only where it can't be started.
+pub fn replace(next: &NextProgram) -> io::Result<()> {
+    Err(next.command().exec())
+}
+
+/// The same for tests, which go on afterwards.
+#[cfg(test)]
+pub fn start_and_wait(next: &NextProgram) -> io::Result<()> {
+    let mut command = next.command();
+    command.stdin(Stdio::null()).status().map(drop)
+}
+
+/// A person's pager at work. What is written goes to it; dropping it waits until the person leaves it.
+pub struct Pager(Child);
+
+/// Starts `$PAGER`, as git does: through a shell, `less` where none is named, told to show colours and to
+/// leave alone what fits the screen. `None`: none is wanted, or there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "processes start here and nowhere else"
+)]
+pub fn pager(vars: &BTreeMap<String, String>) -> io::Result<Option<Pager>> {
+    let path = vars.get("PATH").map_or("", String::as_str);
+    let wanted = vars.get("PAGER").map(|pager| pager.trim());
+    let wanted = match wanted {
+        Some("" | "cat") => return Ok(None),
+        Some(wanted) => wanted,
+        None if find("less", path).is_some() => "less",
+        None => return Ok(None),
+    };
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", wanted]).env_clear().envs(vars);
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+        if !vars.contains_key(name) {
+            command.env(name, value);
+        }
+    }
+    // Ctrl-C is the pager's, as long as it is there
+    signal_hook::flag::register(SIGINT, Arc::default())?;
+    command.stdin(Stdio::piped()).spawn().map(Pager).map(Some)
+}
+
+impl Write for Pager {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0.stdin {
+            Some(pipe) => pipe.write(bytes),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.stdin.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        // nobody is left to tell that it failed
+        let _ = self.0.wait();
     }
 }
 

@@ -4,7 +4,7 @@
 use super::server_context::ServerContext;
 use crate::agents::registry;
 use crate::config::trust::Trusts;
-use crate::config::{self, Config, Env, Home, Loaded};
+use crate::config::{self, Config, Env, Home, Loaded, gate};
 use crate::memory::places::Places;
 use crate::memory::provenance::{of_project, shown_path};
 use crate::memory::query_parser::{self, Meant};
@@ -133,9 +133,26 @@ impl<'w> Here<'w> {
         exists.then(|| self.store()).transpose()
     }
 
-    /// The store, to read. Works while a run writes; an error with a hint where there is none.
+    /// The store, to read. Works while a run writes.
+    ///
+    /// # Errors
+    /// Where there is none: what the user can type depends on whether sessions may be read.
     pub fn store(&self) -> Result<Store, Error> {
-        Store::open(&self.home.store(), Access::ReadOnly)
+        if self.home.store().exists() {
+            return Store::open(&self.home.store(), Access::ReadOnly);
+        }
+        let gate = gate(&self.loaded.config);
+        Err(match gate.enabled {
+            true => Error::usage("nothing is remembered yet: no session was read")
+                .hinted("sessionmill run"),
+            false => Error::usage(format!("nothing is remembered: {}", gate.reason))
+                .hinted("if the user agrees: sessionmill enable; then: sessionmill run"),
+        })
+    }
+
+    /// Files of some project are tracked.
+    pub fn tracks_files(&self) -> bool {
+        !self.loaded.tracking.projects().is_empty()
     }
 
     /// What may be seen of a project that is named, or of these; without the projects that an agent was

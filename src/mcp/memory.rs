@@ -5,9 +5,10 @@
 use super::here::{Here, typed};
 use crate::host::worktree;
 use crate::memory::block::{FactRoom, block};
-use crate::memory::promote::{PromoteRequest, curate, gate};
+use crate::memory::facts_request::FactsRequest;
+use crate::memory::promote::{PromoteRequest, curate, gate, recall_note};
 use crate::memory::redaction_setup;
-use crate::memory::remember::{FactsRequest, remember};
+use crate::memory::remember::remember;
 use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::memory::{MemoryKind, MemoryOrigin};
@@ -25,7 +26,6 @@ pub struct Recall {
     question: String,
     /// The asking session's id
     session: Option<String>,
-    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
 }
@@ -41,7 +41,6 @@ pub struct Promote {
     title: Option<String>,
     /// workspace or global [workspace]
     scope: Option<String>,
-    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
 }
@@ -53,7 +52,6 @@ pub struct AddMemory {
     /// One line
     name: String,
     episode_body: String,
-    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
 }
@@ -78,6 +76,7 @@ pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
         trusts,
         user: user.map(|key| MemoryScope::Global.group(key)),
         scopes,
+        now: here.now,
         limit: memory.recall.max_results as usize,
         room: FactRoom::new(&memory.recall),
         shows_paths: shown.then(|| here.env.home.to_string_lossy().into_owned()),
@@ -85,7 +84,9 @@ pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
     let facts = remember(&here.store()?, &asked)?;
     Ok(match block(facts, &memory.recall) {
         Some(block) => block.text,
-        None => "nothing is certain enough\n".to_owned(),
+        None => {
+            "nothing is certain enough; search_memory_nodes finds what is less certain\n".to_owned()
+        }
     })
 }
 
@@ -146,8 +147,12 @@ fn keep(
     let memory = curate(wish, &project, &mut store, settings, &redaction.redactor)?;
     let is_new = store.keep_memory(&memory, &project)?;
     let (id, scope) = (memory.id, memory.scope.as_str());
-    Ok(match is_new {
+    let mut told = match is_new {
         true => format!("kept: memory {id} ({scope}): {}\n", memory.title),
         false => format!("memory {id} ({scope}) is kept already\n"),
-    })
+    };
+    if let Some(note) = recall_note(&memory, &settings.recall) {
+        told.push_str(&format!("note: {note}\n"));
+    }
+    Ok(told)
 }

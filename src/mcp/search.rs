@@ -6,6 +6,7 @@ use super::git_days::{self, GitEntry};
 use super::here::{Here, minute};
 use super::session::judge;
 use crate::agents::registry;
+use crate::memory::excerpt::excerpt;
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
@@ -23,6 +24,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::slice;
 
 /// Arguments of `search_memory_nodes`, named as the documents name them (000-077, 004-039).
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -30,20 +32,21 @@ use std::fmt::Write;
 pub struct Nodes {
     /// Words; "a phrase", -without, begin*, this OR that, file:auth.rs, since:14d
     query: String,
-    /// At most so many [10]
+    /// [10]
     max_nodes: Option<usize>,
-    /// Only these: 6+ hex digits of a namespace, or a project's path or name
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
+    /// Only these: paths, names or 6+ hex digits
     #[serde(default)]
     project_namespaces: Vec<String>,
-    /// Only these groups
     #[serde(default)]
     group_ids: Vec<String>,
-    /// Only these kinds: session, session_summary, git_metadata, …
+    /// session, session_summary, git_metadata, …
     #[serde(default)]
     include_sources: Vec<String>,
     #[serde(default)]
     exclude_sources: Vec<String>,
-    /// Not these: move, rename, …
+    /// move, rename, …
     #[serde(default)]
     exclude_operations: Vec<String>,
     max_bytes: Option<usize>,
@@ -57,9 +60,11 @@ pub struct Sessions {
     query: Option<String>,
     /// claude or codex
     agent: Option<String>,
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
     #[serde(default)]
     project_namespaces: Vec<String>,
-    /// At most so many [10]
+    /// [10]
     max_sessions: Option<usize>,
     max_bytes: Option<usize>,
     cursor: Option<String>,
@@ -69,14 +74,13 @@ pub struct Sessions {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recent {
-    /// Path or name of the project, where it isn't the client's root
     #[serde(default, rename = "project")]
     _project: Option<String>,
     /// Not these kinds [git_bulk_update]
     exclude_sources: Option<Vec<String>>,
     /// Not these [move, rename]
     exclude_operations: Option<Vec<String>>,
-    /// At most so many [20]
+    /// [20]
     max_nodes: Option<usize>,
     max_bytes: Option<usize>,
     cursor: Option<String>,
@@ -128,7 +132,7 @@ pub fn nodes(here: &Here, args: &Nodes) -> Result<String, Error> {
     entries.truncate(window.reach());
     let told = entries
         .iter()
-        .map(|entry| found(entry, here, &store, &scope));
+        .map(|entry| found(entry, here, &store, &scope, &answer));
     let told: Vec<String> = told.collect::<Result<_, _>>()?;
     Ok(window.fill(&head(&answer), &told))
 }
@@ -165,7 +169,8 @@ pub fn sessions(here: &Here, args: &Sessions) -> Result<String, Error> {
             continue;
         }
         if let Some(row) = store.session(&hit.session)? {
-            told.push(session(&row, Some(hit), &store, here)?);
+            let quote = quote(hit, &store, &answer)?;
+            told.push(session(&row, Some(&quote), &store, here)?);
         }
     }
     Ok(window.fill(&head(&answer), &told))
@@ -380,9 +385,31 @@ fn quoted<'t>(hit: &Hit, text: &'t str) -> Cow<'t, str> {
     }
 }
 
-fn passage(hit: &Hit, here: &Here) -> String {
-    let place = place(hit, here);
-    format!("{}\n{place}\n{}\n", title(hit), snippet(hit))
+/// Characters that are quoted of a passage. More: fewer passages have room.
+const QUOTE_CHARS: usize = 480;
+
+/// The sentences of a hit that answer, of a summary those of its session; what is near its words where it isn't
+/// what was said.
+fn quote(hit: &Hit, store: &Store, answer: &RecallAnswer) -> Result<String, Error> {
+    let of = match hit.source {
+        EpisodeSource::Session => slice::from_ref(hit),
+        EpisodeSource::SessionSummary => &answer.hits,
+        _ => return Ok(snippet(hit)),
+    };
+    let sought = &answer.sought;
+    let chosen = match sought.terms.is_empty() {
+        true => None,
+        false => excerpt(store, &hit.session, of, sought, QUOTE_CHARS)?,
+    };
+    Ok(match chosen {
+        Some(chosen) => quoted(hit, &chosen).into_owned(),
+        None => snippet(hit),
+    })
+}
+
+fn passage(hit: &Hit, here: &Here, store: &Store, answer: &RecallAnswer) -> Result<String, Error> {
+    let (place, quote) = (place(hit, here), quote(hit, store, answer)?);
+    Ok(format!("{}\n{place}\n{quote}\n", title(hit)))
 }
 
 /// An entry of what was looked for.
@@ -391,6 +418,7 @@ fn found(
     here: &Here,
     store: &Store,
     scope: &Scope,
+    answer: &RecallAnswer,
 ) -> Result<String, Error> {
     let hit = entry.hit();
     Ok(match entry {
@@ -404,7 +432,9 @@ fn found(
         {
             orders::without(&git_days::rollback(here, store, row, scope)?).into_owned()
         }
-        ListEntry::Hit(_) | ListEntry::Day(..) | ListEntry::Rollback(..) => passage(hit, here),
+        ListEntry::Hit(_) | ListEntry::Day(..) | ListEntry::Rollback(..) => {
+            passage(hit, here, store, answer)?
+        }
         ListEntry::File(_, version, others) => {
             let place = place(hit, here);
             let which = which_version(hit, version, others, store)?;
@@ -473,7 +503,7 @@ fn snippet(hit: &Hit) -> String {
 
 fn session(
     row: &SessionRow,
-    best: Option<&Hit>,
+    quote: Option<&str>,
     store: &Store,
     here: &Here,
 ) -> Result<String, Error> {
@@ -492,8 +522,8 @@ fn session(
         let _ = write!(text, ", {}", outcome.as_str());
     }
     text.push('\n');
-    if let Some(hit) = best {
-        let _ = writeln!(text, "{}", snippet(hit));
+    if let Some(quote) = quote {
+        let _ = writeln!(text, "{quote}");
     }
     Ok(text)
 }

@@ -24,7 +24,7 @@ const FOOT_BYTES: usize = 128;
 /// A piece of a conversation that is smaller isn't begun.
 const PIECE_BYTES_MIN: usize = 64;
 /// The summary's name in a cursor; episodes are named by their ids.
-const SUMMARY: &str = "page";
+const SUMMARY: &str = "summary";
 
 /// Arguments of `get_session`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -32,6 +32,8 @@ const SUMMARY: &str = "page";
 pub struct Get {
     /// Its id, or the beginning of it
     session: String,
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
     max_bytes: Option<usize>,
     /// Where to read on
     cursor: Option<String>,

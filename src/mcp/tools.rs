@@ -19,20 +19,41 @@ pub struct Tool {
     pub name: &'static str,
     /// When to use it, and what comes back.
     about: &'static str,
-    /// Changes what is remembered.
-    writes: bool,
+    kind: ToolKind,
     schema: fn() -> JsonObject,
     /// Answers, in text that acts on nothing.
     pub call: fn(&Here, Value) -> Result<String, Error>,
 }
 
+/// What a tool does, and to what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ToolKind {
+    /// Reads what is stored.
+    Reads,
+    /// Changes what is stored.
+    Writes,
+    /// The same of tracked files: of no use where none are.
+    ReadsFiles,
+    WritesFiles,
+}
+
+impl ToolKind {
+    fn writes(self) -> bool {
+        matches!(self, ToolKind::Writes | ToolKind::WritesFiles)
+    }
+
+    fn is_of_files(self) -> bool {
+        matches!(self, ToolKind::ReadsFiles | ToolKind::WritesFiles)
+    }
+}
+
 /// A row: the arguments' type is that of the answering function.
 macro_rules! tool {
-    ($name:literal, $about:literal, $writes:literal, $answer:path, $arguments:ty) => {
+    ($name:literal, $about:literal, $kind:ident, $answer:path, $arguments:ty) => {
         Tool {
             name: $name,
             about: $about,
-            writes: $writes,
+            kind: ToolKind::$kind,
             schema: schema::<$arguments>,
             call: |here, arguments| {
                 let told = $answer(here, &parse::<$arguments>(arguments)?)?;
@@ -44,121 +65,121 @@ macro_rules! tool {
 
 static TOOLS: [Tool; 17] = [
     tool!(
+        "recall",
+        "What earlier sessions say about a question: few quoted facts, or nothing. Ask this first.",
+        Reads,
+        memory::recall,
+        memory::Recall
+    ),
+    tool!(
         "search_memory_nodes",
-        "Search earlier sessions by words, the best passages first, with where they come from.",
-        false,
+        "Passages of earlier sessions by words, the best first, with session and date.",
+        Reads,
         search::nodes,
         search::Nodes
     ),
     tool!(
         "search_sessions",
-        "Find whole sessions by words; without words the latest ones.",
-        false,
+        "Whole sessions by words; without words the latest.",
+        Reads,
         search::sessions,
         search::Sessions
     ),
     tool!(
         "get_session",
-        "A session's page (goal, result, files, decisions, errors); its cursor reads the conversation.",
-        false,
+        "A session's summary: goal, result, files, decisions, errors. Its cursor reads the conversation.",
+        Reads,
         session::get,
         session::Get
     ),
     tool!(
         "why",
-        "Why something was chosen: decisions that people made about it, and where. Or of git: what became of it.",
-        false,
+        "Why something was chosen, and in which session; or what became of a commit, branch or file.",
+        Reads,
         why::why,
         why::Why
     ),
     tool!(
         "recent",
-        "What went on lately in this project. For the start of a session.",
-        false,
+        "What was done lately in this project. For work that goes on.",
+        Reads,
         search::recent,
         search::Recent
     ),
     tool!(
-        "recall",
-        "The few facts that earlier sessions are certain of about a question, or nothing.",
-        false,
-        memory::recall,
-        memory::Recall
-    ),
-    tool!(
         "promote",
-        "Keep a decision, lesson or preference for good. Only when the user asks for it.",
-        true,
+        "Keep a decision, lesson or preference for good. Only if the user asks.",
+        Writes,
         memory::promote,
         memory::Promote
     ),
     tool!(
         "add_memory",
-        "Keep a note about this project. Only when the user asks for it.",
-        true,
+        "Keep a note about this project. Only if the user asks.",
+        Writes,
         memory::add,
         memory::AddMemory
     ),
     tool!(
         "session_tracking_status",
-        "Whether sessions are tracked, when last, and how much is remembered.",
-        false,
+        "Whether sessions are read, when last, and how much is stored.",
+        Reads,
         tracking_status::status,
         tracking_status::Status
     ),
     tool!(
         "configure_file_tracking",
-        "Remember files of a project from now on. Only when the user asks for it.",
-        true,
+        "Track files of a project from now on. Only if the user asks.",
+        WritesFiles,
         tracking::configure,
         tracking::Configure
     ),
     tool!(
         "list_tracked_files",
-        "The tracked files of a project, and how they stand.",
-        false,
+        "A project's tracked files and their state.",
+        ReadsFiles,
         tracking::list,
         tracking::List
     ),
     tool!(
         "sync_tracked_files",
-        "Look at a project's tracked files now.",
-        true,
+        "Read a project's tracked files now.",
+        WritesFiles,
         tracking::sync,
         tracking::Sync
     ),
     tool!(
         "enable_realtime_sync",
         "Switch a project's file tracking on.",
-        true,
+        WritesFiles,
         tracking::enable,
         tracking::ProjectArgs
     ),
     tool!(
         "disable_realtime_sync",
         "Switch a project's file tracking off.",
-        true,
+        WritesFiles,
         tracking::disable,
         tracking::ProjectArgs
     ),
     tool!(
         "get_tracking_status",
         "Whether a project's files are tracked, how many, and what waits.",
-        false,
+        ReadsFiles,
         tracking::status,
         tracking::ProjectArgs
     ),
     tool!(
         "pause_tracking",
-        "Leave a project's files alone for a while.",
-        true,
+        "Stop reading a project's files until resume_tracking.",
+        WritesFiles,
         tracking::pause,
         tracking::ProjectArgs
     ),
     tool!(
         "resume_tracking",
         "Go on after pause_tracking.",
-        true,
+        WritesFiles,
         tracking::resume,
         tracking::ProjectArgs
     ),
@@ -169,17 +190,20 @@ pub fn named(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// All of them, as clients list them.
-pub fn list() -> Vec<rmcp::model::Tool> {
-    LISTED.clone()
+/// The tools as clients list them: those of tracked files where files are tracked, so that nobody else pays for
+/// their words. One that isn't listed answers too.
+pub fn list(files_are_tracked: bool) -> Vec<rmcp::model::Tool> {
+    let listed = TOOLS.iter().zip(LISTED.iter());
+    let of_use = listed.filter(|(tool, _)| files_are_tracked || !tool.kind.is_of_files());
+    of_use.map(|(_, told)| told.clone()).collect()
 }
 
 static LISTED: LazyLock<Vec<rmcp::model::Tool>> = LazyLock::new(|| {
     let told = TOOLS.iter().map(|tool| {
         let hints = ToolAnnotations::new()
-            .read_only(!tool.writes)
+            .read_only(!tool.kind.writes())
             .open_world(false);
-        let hints = match tool.writes {
+        let hints = match tool.kind.writes() {
             true => hints.destructive(false),
             false => hints,
         };
@@ -248,18 +272,35 @@ fn thin(schema: &mut Value) {
 mod tests {
     use super::*;
 
-    /// Every session of every agent pays for this. About 4 bytes a token.
-    const BYTES_MAX: usize = 8_400;
+    /// Every session of every agent pays for this, about 4 bytes a token: names, descriptions and arguments of
+    /// all tools, and of those that everybody is shown.
+    const BYTES_MAX: usize = 6_000;
+    const SHOWN_BYTES_MAX: usize = 4_400;
 
     #[test]
     fn the_list_is_short() {
-        let told = serde_json::to_string(&list()).unwrap();
-        assert!(told.len() <= BYTES_MAX, "{} bytes: {told}", told.len());
+        for (tracked, bytes_max) in [(true, BYTES_MAX), (false, SHOWN_BYTES_MAX)] {
+            let words = list(tracked).into_iter().map(|tool| {
+                let schema = serde_json::to_string(&*tool.input_schema).unwrap();
+                tool.name.len() + tool.description.unwrap_or_default().len() + schema.len()
+            });
+            let bytes: usize = words.sum();
+            assert!(bytes <= bytes_max, "{bytes} bytes of {bytes_max}");
+        }
+    }
+
+    #[test]
+    fn tools_of_tracked_files_are_listed_where_files_are_tracked() {
+        let names = |tracked| list(tracked).into_iter().map(|tool| tool.name.into_owned());
+        let hidden = names(true).filter(|name| names(false).all(|shown| shown != *name));
+        assert_eq!(hidden.count(), 8);
+        assert!(names(false).all(|name| !name.contains("tracked") && !name.contains("sync")));
+        assert!(named("pause_tracking").is_some());
     }
 
     #[test]
     fn schemas_say_what_an_argument_is_and_no_more() {
-        for tool in list() {
+        for tool in list(true) {
             let told = serde_json::to_string(&*tool.input_schema).unwrap();
             assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);
             assert_eq!(
@@ -282,9 +323,14 @@ mod tests {
 
     #[test]
     fn what_only_reads_says_so() {
-        for (tool, told) in TOOLS.iter().zip(list()) {
+        for (tool, told) in TOOLS.iter().zip(list(true)) {
             let hints = told.annotations.unwrap();
-            assert_eq!(hints.read_only_hint, Some(!tool.writes), "{}", tool.name);
+            assert_eq!(
+                hints.read_only_hint,
+                Some(!tool.kind.writes()),
+                "{}",
+                tool.name
+            );
             assert_eq!(hints.open_world_hint, Some(false), "{}", tool.name);
         }
     }

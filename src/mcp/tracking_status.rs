@@ -14,7 +14,10 @@ use std::fmt::Write;
 /// Arguments of `session_tracking_status`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Status {}
+pub struct Status {
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
+}
 
 /// On or off and why, the last run, what is there, and what this client may see of it.
 pub fn status(here: &Here, _: &Status) -> Result<String, Error> {

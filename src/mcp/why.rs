@@ -34,6 +34,8 @@ pub struct Why {
     branch: Option<String>,
     /// Its path, or the end of it
     file: Option<String>,
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
     #[serde(default)]
     project_namespaces: Vec<String>,
     max_bytes: Option<usize>,

@@ -58,6 +58,16 @@ impl DecisionAnswer {
         self.decided.is_empty() && self.by_agents.is_empty() && self.given_up.is_empty()
     }
 
+    /// At most so many in all, people's decisions before what stands behind them.
+    pub fn truncate(&mut self, limit: usize) {
+        let mut left = limit;
+        for list in [&mut self.decided, &mut self.by_agents, &mut self.said] {
+            list.truncate(left);
+            left -= list.len();
+        }
+        self.given_up.truncate(left);
+    }
+
     /// What stands behind people's decisions, each list under its heading; none that is empty.
     pub fn behind(&self) -> impl Iterator<Item = (&'static str, &[DecisionMatch])> {
         let lists = [

@@ -2,11 +2,13 @@
 //! path or a name. Folders of a repository, its worktrees and symlinks to it are its project; a folder without
 //! a repository is a project of its own.
 
+use super::provenance::shown_digits;
 use crate::host::git;
+use crate::insight::recap::distinct;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::namespace::{NAMESPACE_DIGITS, is_of_windows, namespace, project_root};
 use crate::store::Store;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The root of the project that a path means, from the directory `cwd`; no path means that directory. Asks
@@ -86,6 +88,27 @@ impl Places {
         });
         places.stored = stored.collect();
         Ok(places)
+    }
+
+    /// What people call each stored project, by its namespace: its folder, and of two with the same as much of
+    /// the way to it as tells them apart. `hides`: its path may not be told.
+    pub fn names(&self, mut hides: impl FnMut(&str) -> bool) -> BTreeMap<String, String> {
+        let mut roots: BTreeMap<&str, &str> = BTreeMap::new();
+        for one in self.stored.iter().filter(|one| !hides(&one.path)) {
+            roots.entry(&one.root).or_insert(&one.namespace);
+        }
+        let projects: Vec<(&str, Option<&str>)> = roots
+            .iter()
+            .map(|(root, namespace)| (shown_digits(namespace), Some(*root)))
+            .collect();
+        let names: BTreeMap<&str, String> =
+            roots.keys().copied().zip(distinct(&projects)).collect();
+        let named = self.stored.iter().map(|one| {
+            let name = names.get(one.root.as_str()).cloned();
+            let name = name.unwrap_or_else(|| shown_digits(&one.namespace).to_owned());
+            (one.namespace.clone(), name)
+        });
+        named.collect()
     }
 
     /// The root of the project that a path means, from `cwd`: where it is now, if somebody said that it moved.

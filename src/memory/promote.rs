@@ -3,7 +3,7 @@
 
 use super::memory_groups;
 use crate::config::trust::{Trust, Trusts};
-use crate::config::{Env, Memory};
+use crate::config::{Env, Memory, RecallLimits};
 use crate::model::error::Error;
 use crate::model::memory::{IDS, MemoryKind, MemoryOrigin, title_of};
 use crate::model::scope::MemoryScope;
@@ -72,6 +72,31 @@ pub fn words(
     }
     let masked = |text: &str| redactor.redact(text).into_owned();
     Ok((masked(&title), masked(text)))
+}
+
+/// What keeps a memory from being recalled as it stands, for whoever promoted it; `None`: nothing does.
+pub fn recall_note(memory: &Curated, limits: &RecallLimits) -> Option<String> {
+    if !limits.enabled {
+        return Some("it won't be recalled: graphiti.recall.enabled is false".to_owned());
+    }
+    if !limits.scopes.contains(&memory.scope) {
+        let scope = memory.scope.as_str();
+        let is_asked_for = memory.scope == MemoryScope::Global && limits.adds_global;
+        return Some(match is_asked_for {
+            true => "it is recalled where a question is about you (\"my usual editor\"); \
+                     everywhere with \"global\" in graphiti.recall.scopes"
+                .to_owned(),
+            false => format!("it won't be recalled: graphiti.recall.scopes doesn't name {scope}"),
+        });
+    }
+    let chars = memory.text.chars().count();
+    let chars_max = limits.max_fact_chars as usize;
+    (chars > chars_max).then(|| {
+        format!(
+            "it has {chars} characters, of which recall shows the first {chars_max} at most: \
+             graphiti.recall.max_fact_chars"
+        )
+    })
 }
 
 /// The id of these words, however they are spaced. Words that were taken back, or went with what they

@@ -16,11 +16,16 @@ pub fn provenance(hit: &Hit, include_project_path: bool) -> String {
 
 /// The same for a project.
 pub fn of_project(namespace: &str, path: &str, include_project_path: bool) -> String {
-    let shown = namespace.get(..SHOWN_DIGITS).unwrap_or(namespace);
+    let shown = shown_digits(namespace);
     match include_project_path {
         true => format!("[namespace: {shown}, path: {path}]"),
         false => format!("[namespace: {shown}]"),
     }
+}
+
+/// As much of a namespace as is shown.
+pub fn shown_digits(namespace: &str) -> &str {
+    namespace.get(..SHOWN_DIGITS).unwrap_or(namespace)
 }
 
 /// A path as others than the user may be told it: without the names of people's homes where personal

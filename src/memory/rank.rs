@@ -345,6 +345,11 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// What its best one is a part of.
+    pub(super) fn whole<'c>(&self, candidates: &'c [SearchCandidate]) -> Whole<'c> {
+        candidates[self.best].hit.whole()
+    }
+
     /// The best one, for all of them.
     pub(super) fn hit(&self, candidates: &[SearchCandidate]) -> Hit {
         let best = &candidates[self.best].hit;

@@ -126,7 +126,7 @@ pub fn recall(store: &Store, question: &RecallQuestion<'_>) -> Result<RecallAnsw
     let nearest = match &question.meaning {
         Some(meaning) => {
             query.limit = query.limit.min(NEAREST_MAX);
-            store.nearest(&query, meaning, question.keeps)?
+            store.nearest(&query, meaning, question.keeps, &found.all)?
         }
         None => Nearest::default(),
     };
@@ -151,13 +151,7 @@ fn answer(
         weights: TermWeights::new(&found.documents, found.episodes).weights,
         terms: found.terms.clone(),
     };
-    let hits = fuse(
-        found,
-        nearest.all,
-        &question.near,
-        question.query.limit,
-        folds,
-    );
+    let hits = fuse(found, nearest, &question.near, question.query.limit, folds);
     RecallAnswer {
         loosened: loosened && !hits.is_empty(),
         confidence: hits.first().map_or(0.0, |hit| hit.confidence),

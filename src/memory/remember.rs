@@ -1,7 +1,9 @@
 //! What earlier sessions and people say about a prompt, as facts.
 
-use super::block::{FactRoom, FactSource, RecalledFact, below_home};
+use super::block::{FactSource, RecalledFact, below_home};
+use super::everyday_facts::everyday_facts;
 use super::excerpt::excerpt;
+use super::facts_request::FactsRequest;
 use super::memory_groups::workspace_key_now;
 use super::places::Places;
 use super::query_terms::question;
@@ -11,43 +13,15 @@ use super::rollback_facts::{Audience, fact};
 use super::scopes::Scope;
 use super::trusted::trusted;
 use super::undone_facts::{decided_before, note_undone};
-use super::workspace::Workspace;
-use crate::config::trust::{Trust, Trusts};
+use crate::config::trust::Trust;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::rules::words::content_words;
+use crate::rules::words::{content_words, is_same};
 use crate::store::{Candidates, GitRow, Hit, KEPT, MemoryState, Query, Store, TYPED};
 use crate::tracking::rollbacks::sure_reason;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
-
-/// What is asked, and where.
-#[derive(Clone, Debug)]
-pub struct FactsRequest {
-    /// In a person's words.
-    pub question: String,
-    /// The session that asks.
-    pub session: Option<String>,
-    /// It asks by itself: what it said since it was last compacted is still before it.
-    pub by_hook: bool,
-    /// Where it works.
-    pub workspace: Workspace,
-    /// `trusted_namespaces`.
-    pub trusted: Option<Vec<String>>,
-    /// Whom the agents trust.
-    pub trusts: Trusts,
-    /// The group of the user's own memories; `None`: nobody said who the user is.
-    pub user: Option<String>,
-    /// Which memories are asked.
-    pub scopes: BTreeSet<MemoryScope>,
-    /// Facts that are wanted.
-    pub limit: usize,
-    /// Room of each.
-    pub room: FactRoom,
-    /// Paths of logs are told, those in this folder as `~`.
-    pub shows_paths: Option<String>,
-}
 
 /// Facts about it: what people promoted, then what sessions say, the best first; none where nothing is
 /// certain enough. A few ms over ten thousand episodes.
@@ -63,8 +37,12 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
     if request.scopes.contains(&MemoryScope::Session) {
         facts.extend(own(store, request, &whose)?);
     }
+    let mut everyday = Vec::new();
     if request.scopes.contains(&MemoryScope::Workspace) {
-        facts.extend(project(store, request, &whose)?);
+        everyday = everyday_facts(store, request, &whose)?;
+        if everyday.is_empty() {
+            facts.extend(project(store, request, &whose)?);
+        }
     }
     // one of a session: a summary and its chunks say much the same
     let mut seen = BTreeSet::new();
@@ -76,6 +54,7 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
         });
         seen.insert(of)
     });
+    facts.extend(everyday);
     facts.truncate(request.limit);
     note_decisions(store, request, &whose, &mut facts)?;
     // a warning comes first
@@ -194,6 +173,17 @@ fn certain(
     whose: &Scope,
     request: &FactsRequest,
 ) -> Result<RecallAnswer, Error> {
+    answered(store, query, whose, request, &|_, is_certain| is_certain)
+}
+
+/// The same where `is_told` says which, of a hit and whether it is certain enough.
+fn answered(
+    store: &Store,
+    query: Query,
+    whose: &Scope,
+    request: &FactsRequest,
+    is_told: &dyn Fn(&Hit, bool) -> bool,
+) -> Result<RecallAnswer, Error> {
     if query.terms.is_empty() {
         return Ok(RecallAnswer::default());
     }
@@ -212,7 +202,7 @@ fn certain(
     };
     let mut answer = recall(store, &question)?;
     let is_certain = |hit: &Hit| names_a_word || hit.confidence >= CONFIDENT;
-    answer.hits.retain(is_certain);
+    answer.hits.retain(|hit| is_told(hit, is_certain(hit)));
     Ok(answer)
 }
 
@@ -316,7 +306,11 @@ fn promoted(
         limit: MEMORIES_MAX,
         ..query(request)
     };
-    let hits = certain(store, query, &Scope::All, request)?
+    let asked_about = content_words(&request.question);
+    let is_told = |hit: &Hit, is_certain: bool| {
+        is_certain || speaks_of(&asked_about, &content_words(&hit.snippet.text))
+    };
+    let hits = answered(store, query, &Scope::All, request, &is_told)?
         .hits
         .into_iter();
     let ours = hits.filter_map(|hit| Some((*kept.get(&hit.episode)?, hit)));
@@ -335,6 +329,16 @@ fn promoted(
         })
     };
     ours.map(fact).collect()
+}
+
+/// A memory that is about something else in a question of several words is rarely about half of them: somebody
+/// chose its words, and they are few.
+fn speaks_of(question: &[String], memory: &[String]) -> bool {
+    const QUESTION_WORDS_MIN: usize = 2;
+    let shared = memory
+        .iter()
+        .filter(|word| question.iter().any(|other| is_same(word, other)));
+    question.len() >= QUESTION_WORDS_MIN && shared.count() * 2 >= memory.len().max(1)
 }
 
 /// The memories that may answer: those in a group of the scopes that are asked.

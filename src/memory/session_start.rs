@@ -62,7 +62,7 @@ pub fn session_start_facts(
     let places = Places::of(store)?;
     let scope = start.workspace.scope(&places, start.trusted.as_deref());
     let scope = trusted(scope, store, &start.trusts)?;
-    let mut facts = last(store, start, &scope)?;
+    let mut facts = last_session_facts(store, start, &scope)?;
     let audience = Audience {
         session: start.session.as_deref(),
         workspace: &start.workspace,
@@ -78,8 +78,12 @@ pub fn session_start_facts(
     Ok(facts)
 }
 
-/// What the last session says. Reads one session's ends.
-fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<RecalledFact>, Error> {
+/// What the last session of these came to, with its commits and what it left open. Reads one session's ends.
+pub(super) fn last_session_facts(
+    store: &Store,
+    start: &SessionStart,
+    scope: &Scope,
+) -> Result<Vec<RecalledFact>, Error> {
     for row in store.sessions(&start.workspace.sessions(scope, SESSIONS_MAX))? {
         if start.session.as_ref() == Some(&row.session.id) {
             continue;

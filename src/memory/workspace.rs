@@ -57,7 +57,8 @@ impl Workspace {
         }
         let here = &loaded.here;
         if !here.memory.recall.enabled {
-            return Err(Error::usage("graphiti.recall.enabled is false"));
+            return Err(Error::usage("recall is off: graphiti.recall.enabled is false")
+                .hinted("\"graphiti\": {\"recall\": {\"enabled\": true}} in the file that `sessionmill config path` names"));
         }
         let trusts = Trusts::load(env)?;
         let trust = [&self.root, &self.cwd].map(|dir| trusts.of(dir));

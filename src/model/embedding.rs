@@ -54,15 +54,75 @@ impl Vector {
 /// What a question means to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning {
-    /// The model's name: vectors of another one say nothing beside it.
-    pub model: String,
+    /// What vectors are made by: those that were made otherwise say nothing beside it.
+    pub made_by: String,
     /// By that model.
     pub vector: Vector,
+}
+
+/// The vectors of one text's passages, as they are stored: how many bytes each has (u32, little-endian), then
+/// one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassageVectors(Vec<u8>);
+
+/// The bytes of a vector's length, before the vectors.
+const LENGTH_BYTES: usize = 4;
+
+impl PassageVectors {
+    /// These; `None`: there are none, or they have several lengths.
+    pub fn new(vectors: &[Vector]) -> Option<PassageVectors> {
+        let length = vectors.first()?.0.len();
+        let mut bytes = u32::try_from(length).ok()?.to_le_bytes().to_vec();
+        for Vector(vector) in vectors {
+            (vector.len() == length).then(|| bytes.extend(vector))?;
+        }
+        Some(PassageVectors(bytes))
+    }
+
+    /// As it is stored.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// How many bytes each of the stored ones has.
+    pub fn length(stored: &[u8]) -> Option<usize> {
+        let length = stored.first_chunk::<LENGTH_BYTES>()?;
+        usize::try_from(u32::from_le_bytes(*length)).ok()
+    }
+
+    /// The cosine of the nearest of the stored ones, and how many were compared; `None`: they have another length.
+    pub fn nearest(stored: &[u8], to: &Vector) -> Option<(f32, u64)> {
+        let length = PassageVectors::length(stored).filter(|length| *length == to.0.len())?;
+        let all = stored[LENGTH_BYTES..].chunks_exact(length);
+        let compared = all.len() as u64;
+        let nearest = all.filter_map(|one| to.cosine(one)).reduce(f32::max)?;
+        Some((nearest, compared))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_passage_speaks_for_its_text() {
+        let vector = |numbers: &[f64]| Vector::new(numbers).unwrap();
+        let two = PassageVectors::new(&[vector(&[1.0, 0.0]), vector(&[0.0, 1.0])]).unwrap();
+        let (nearest, compared) =
+            PassageVectors::nearest(two.as_bytes(), &vector(&[1.0, 9.0])).unwrap();
+        assert!((nearest - 0.993).abs() < 0.01 && compared == 2, "{nearest}");
+        assert_eq!(PassageVectors::length(two.as_bytes()), Some(6));
+        assert_eq!(
+            PassageVectors::nearest(two.as_bytes(), &vector(&[1.0])),
+            None
+        );
+        assert_eq!(PassageVectors::nearest(&[1, 2], &vector(&[1.0])), None);
+        assert_eq!(PassageVectors::new(&[]), None);
+        assert_eq!(
+            PassageVectors::new(&[vector(&[1.0]), vector(&[1.0, 2.0])]),
+            None
+        );
+    }
 
     /// Numbers that follow from a seed, around nought.
     fn numbers(seed: u64, many: usize) -> Vec<f64> {

@@ -1,5 +1,6 @@
 //! How sizes, counts, shares and times are written for people. Machines get the plain numbers.
 
+use super::layout::style::width;
 use super::time::Time;
 use super::zone::Zone;
 use std::borrow::Cow;
@@ -84,15 +85,21 @@ pub fn span(from: Time, to: Time, zone: Zone) -> String {
     }
 }
 
-/// `just now`, `5 minutes ago`, `3 hours ago`, `12 days ago`; times to come are `just now`.
+/// `just now`, `5 minutes ago`, `3 hours ago`, `12 days ago`, `7 weeks ago`, `5 months ago`, `2 years ago`;
+/// times to come are `just now`.
 pub fn ago(time: Time, now: Time) -> String {
     let minutes = u64::try_from(now.0.saturating_sub(time.0) / 60_000).unwrap_or(0);
-    match minutes {
-        0 => "just now".to_owned(),
-        1..=119 => format!("{} ago", plural(minutes, "minute")),
-        120..=2_879 => format!("{} ago", plural(minutes / 60, "hour")),
-        _ => format!("{} ago", plural(minutes / 1_440, "day")),
-    }
+    let days = minutes / 1_440;
+    let (many, unit) = match (minutes, days) {
+        (0, _) => return "just now".to_owned(),
+        (1..=119, _) => (minutes, "minute"),
+        (_, 0 | 1) => (minutes / 60, "hour"),
+        (_, 2..=20) => (days, "day"),
+        (_, 21..=89) => (days / 7, "week"),
+        (_, 90..=729) => ((days * 12 + 182) / 365, "month"),
+        _ => (days / 365, "year"),
+    };
+    format!("{} ago", plural(many, unit))
 }
 
 /// `0.4 s`, `12 s`, `3 min`, `2.1 h`, `9.0 days`.
@@ -146,16 +153,16 @@ pub fn rows_of(words: &[String], separator: &str, chars_max: usize) -> Vec<Strin
 /// `right` says so, no blanks at a line's end.
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
+    let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        cells.map(|cell| width(cell)).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let widths: Vec<usize> = (0..columns).map(widest).collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            let blank = " ".repeat(widths[column] - cell.chars().count());
+            let blank = " ".repeat(widths[column] - width(cell));
             let gap = if column == 0 { "" } else { "  " };
             match right.contains(&column) {
                 true => line.extend([gap, &blank, cell]),
@@ -218,6 +225,11 @@ mod tests {
         assert_eq!(ago(Time(0), Time(7_199_999)), "119 minutes ago");
         assert_eq!(ago(Time(0), Time(7_200_000)), "2 hours ago");
         assert_eq!(ago(Time(10), Time(0)), "just now");
+        let days = |days: i64| ago(Time(0), Time(days * 86_400_000));
+        assert_eq!(days(20), "20 days ago");
+        assert_eq!(days(21), "3 weeks ago");
+        assert_eq!(days(90), "3 months ago");
+        assert_eq!(days(800), "2 years ago");
         assert_eq!(duration_ms(423), "0.4 s");
         assert_eq!(duration_ms(7_560_000), "2.1 h");
         assert_eq!(duration_ms(777_600_000), "9.0 days");

@@ -73,6 +73,8 @@ pub enum Unanswered {
         why: String,
         /// The wait that it asks for.
         after_ms: Option<u64>,
+        /// It had all the time that it may take.
+        is_late: bool,
     },
     /// Address, key or model are wrong: no question is answered before a person mends that.
     Misconfigured {

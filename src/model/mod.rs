@@ -31,6 +31,7 @@ pub mod graph;
 pub mod human;
 pub mod inert;
 pub mod item;
+pub mod layout;
 pub mod ledger;
 pub mod llm;
 pub mod memory;

@@ -114,6 +114,7 @@ pub(super) fn unanswered(error: HttpError) -> Unanswered {
         _ if error.may_pass() => Unanswered::Unavailable {
             why,
             after_ms: error.asked_ms(),
+            is_late: error == HttpError::Late,
         },
         HttpError::Status(status, _) if QUESTION_AT_FAULT.contains(&status) => {
             Unanswered::Refused { why }
@@ -126,9 +127,14 @@ pub(super) fn unanswered(error: HttpError) -> Unanswered {
 pub(super) fn named(permit: &Permit, instead: Unanswered) -> Unanswered {
     let named = |why: String| format!("{}: {why}", permit.endpoint());
     match instead {
-        Unanswered::Unavailable { why, after_ms } => Unanswered::Unavailable {
+        Unanswered::Unavailable {
+            why,
+            after_ms,
+            is_late,
+        } => Unanswered::Unavailable {
             why: named(why),
             after_ms,
+            is_late,
         },
         Unanswered::Misconfigured { why } => Unanswered::Misconfigured { why: named(why) },
         Unanswered::Refused { why } => Unanswered::Refused { why: named(why) },

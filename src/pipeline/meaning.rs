@@ -2,8 +2,9 @@
 
 use super::admission::Admission;
 use super::spec::Window;
-use super::steps::enrich::embeddings::{OTHER_LENGTH, cut};
+use super::steps::enrich::embeddings::OTHER_LENGTH;
 use super::steps::enrich::models::embedder;
+use super::steps::enrich::passages::cut;
 use crate::config::{Env, Loaded, gate};
 use crate::memory::redaction_setup;
 use crate::memory::workspace::Workspace;
@@ -15,6 +16,9 @@ use anyhow::Result;
 
 /// For the vector of a question. More: a person waits; less: a far server never answers in time.
 const QUESTION_MS: u64 = 2_000;
+
+/// Characters of a question that are sent. More: models cut it.
+const QUESTION_CHARS_MAX: usize = 2_000;
 
 /// Somebody who looks for something.
 pub struct MeaningRequest<'a> {
@@ -46,7 +50,7 @@ fn question(asked: &MeaningRequest<'_>) -> Result<String> {
     }
     let redaction = redaction_setup::load(&asked.loaded.config, &asked.loaded.home)?;
     let words = redaction.redactor.redact(asked.words);
-    Ok(cut(words.trim()).to_owned())
+    Ok(cut(words.trim(), QUESTION_CHARS_MAX).to_owned())
 }
 
 /// What a question means; `None`: no model is configured, or no text has a vector yet, and nobody is
@@ -58,7 +62,7 @@ pub fn meaning(asked: &MeaningRequest<'_>, store: &Store) -> Result<Option<Meani
     let Some(settings) = &asked.loaded.config.embeddings else {
         return Ok(None);
     };
-    let Some(length) = store.vector_length(&settings.model)? else {
+    let Some(length) = store.vector_length(&settings.made_by())? else {
         return Ok(None);
     };
     let words = question(asked)?;
@@ -68,13 +72,13 @@ pub fn meaning(asked: &MeaningRequest<'_>, store: &Store) -> Result<Option<Meani
     }
     let timeout_ms = QUESTION_MS.min(u64::from(settings.timeout_s) * 1_000);
     let embedder = embedder(settings, timeout_ms, asked.env)?;
-    let answered = embedder.vector(&permit, &words);
+    let answered = embedder.vector(&permit, &format!("{}{words}", settings.query_prefix));
     let vector = answered.map_err(|why| anyhow::anyhow!("{why}"))?;
     if vector.as_bytes().len() != length {
         return Err(anyhow::anyhow!("{}: {OTHER_LENGTH}", settings.endpoint));
     }
     Ok(Some(Meaning {
-        model: settings.model.clone(),
+        made_by: settings.made_by(),
         vector,
     }))
 }

@@ -30,6 +30,7 @@ pub mod plan;
 pub mod preconditions;
 pub mod progress;
 pub mod recall;
+pub mod resume;
 pub mod run;
 pub mod run_log;
 pub mod schedule;

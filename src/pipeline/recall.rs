@@ -8,7 +8,8 @@ use super::context::RunContext;
 use crate::config::RecallLimits;
 use crate::config::trust::Trusts;
 use crate::memory::block::{FactRoom, RecallBlock, block};
-use crate::memory::remember::{FactsRequest, remember};
+use crate::memory::facts_request::FactsRequest;
+use crate::memory::remember::remember;
 use crate::memory::session_start::{SessionStart, session_start_facts};
 use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
@@ -127,6 +128,7 @@ fn task(request: &RecallRequest, limits: &RecallLimits, about: About) -> Task {
             trusted: about.trusted,
             trusts: about.trusts,
             user: about.user,
+            now: about.now,
             limit: limits.max_results as usize,
             room: FactRoom::new(limits),
             shows_paths: about.shows_paths,

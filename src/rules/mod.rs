@@ -11,6 +11,7 @@ pub mod directives;
 pub mod documents;
 pub mod endings;
 pub mod errors;
+pub mod everyday;
 pub mod extraction;
 pub mod fields;
 pub mod hidden_paths;

@@ -348,12 +348,12 @@ fn what_was_said_is_found_shown_and_forgotten() {
     );
     let shown = desk.run(&format!("sessionmill show {episode}")).stdout;
     assert!(
-        shown.contains("[namespace: ") && shown.contains("refresh"),
+        shown.contains("shop-api · ") && shown.contains("refresh"),
         "{shown}"
     );
     let whole = desk.run(&format!("sessionmill show {session}")).stdout;
     assert!(
-        whole.contains("claude --resume") || whole.contains("codex resume"),
+        whole.contains(&format!("sessionmill resume {session}")),
         "{whole}"
     );
     let gone = desk.run(&format!("sessionmill forget {session}"));

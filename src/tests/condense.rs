@@ -135,7 +135,7 @@ fn delivered(ran: &Ran) -> Value {
 }
 
 fn text(desk: &Desk) -> String {
-    run(desk, "show aaaa").stdout
+    run(desk, "show aaaa --full").stdout
 }
 
 /// Everything that the sink got.

@@ -15,6 +15,9 @@ use crate::model::time::Time;
 use crate::store::{Access, Embedded, Query, Store};
 use serde_json::{Value, json};
 
+/// What vectors are made by with the settings of these tests.
+pub(super) const MADE_BY: &str = "m, 600 characters";
+
 /// Words that mean the same; what has none of them means something else.
 const SYNONYMS: [&[&str]; 4] = [
     &["mend", "repair"],
@@ -127,7 +130,7 @@ pub(super) fn embedded(desk: &Desk) -> (u64, u64, u64) {
         made,
         waiting,
         refused,
-    } = store(desk).embedded("m").unwrap();
+    } = store(desk).embedded(MADE_BY).unwrap();
     (made, waiting, refused)
 }
 
@@ -161,7 +164,7 @@ fn a_paraphrase_is_found_with_a_model_and_not_without() {
     assert!(
         run(&desk, "search colour")
             .stdout
-            .contains(", by meaning\n")
+            .contains(" · by meaning\n")
     );
     assert_eq!(found(&desk, "mend")[0], ("aaaa".into(), true), "both ways");
     assert_eq!(run(&desk, "run --json").json()["texts_embedded"], 0);
@@ -256,8 +259,8 @@ fn without_a_model_there_is_no_row_and_no_work() {
     );
     assert!(!run(&desk, "status").stdout.contains("vectors"));
     let store = store(&desk);
-    assert_eq!(store.embedded("m").unwrap().made, 0);
-    assert_eq!(store.vector_length("m").unwrap(), None);
+    assert_eq!(store.embedded(MADE_BY).unwrap().made, 0);
+    assert_eq!(store.vector_length(MADE_BY).unwrap(), None);
     assert!(!store.dump().unwrap().contains("vector="));
     let answer = recall(&store, &RecallQuestion::new(parse("mend", 9), &Scope::All)).unwrap();
     assert_eq!((answer.compared, answer.hits.is_empty()), (0, false));
@@ -269,7 +272,7 @@ fn only_one_models_vectors_are_compared_and_another_model_begins_anew() {
     run(&desk, "run");
     let compared = |model: &str, query: Query| {
         let meaning = Meaning {
-            model: model.into(),
+            made_by: model.into(),
             vector: Vector::new(&numbers("repair")).unwrap(),
         };
         let question = RecallQuestion {
@@ -279,13 +282,13 @@ fn only_one_models_vectors_are_compared_and_another_model_begins_anew() {
         let answer = recall(&store(&desk), &question).unwrap();
         (answer.compared, answer.hits.len())
     };
-    assert_eq!(compared("m", parse("repair", 9)), (4, 2));
+    assert_eq!(compared(MADE_BY, parse("repair", 9)), (4, 2));
     assert_eq!(compared("other", parse("repair", 9)), (0, 0));
     let own = Query {
         agent: Some(Agent::new("codex")),
         ..parse("repair", 9)
     };
-    assert_eq!(compared("m", own), (0, 0), "filters come before");
+    assert_eq!(compared(MADE_BY, own), (0, 0), "filters come before");
     server.asked();
     configure(
         &desk,
@@ -380,9 +383,13 @@ fn what_is_sent_is_masked_and_short() {
     );
     run(&desk, "run");
     let texts = sent(&server);
-    assert!(texts.len() >= 6);
-    assert!(texts.iter().any(|text| text.chars().count() == 8_000));
-    assert!(texts.iter().all(|text| text.chars().count() <= 8_000));
+    assert!(texts.len() > 50, "{}", texts.len());
+    assert!(texts.iter().all(|text| text.chars().count() <= 600));
+    let (made, waiting, _) = embedded(&desk);
+    assert!(
+        waiting == 0 && texts.len() as u64 > 3 * made,
+        "each text has its passages"
+    );
     let ran = desk.run(&format!(
         "sessionmill search repair {secret} tool:Bash since:2026-01-01 -- -paint"
     ));
@@ -418,6 +425,53 @@ fn a_run_sends_so_many_the_latest_first_and_the_next_goes_on() {
     assert!(inputs(&asked[0]).iter().all(|text| text.contains("paint")));
     assert_eq!(run(&desk, "run --json").json()["texts_embedded"], 1);
     assert_eq!(embedded(&desk), (4, 0, 0));
+}
+
+#[test]
+fn a_long_text_is_found_by_the_passage_that_means_it_and_prefixes_are_said() {
+    let own =
+        json!({"query_prefix": "query: ", "passage_prefix": "passage: ", "passage_chars": 100});
+    let (desk, server) = asking(knows, own);
+    let long = format!(
+        "{} sail {}",
+        "owl paint ".repeat(300),
+        "owl paint ".repeat(300)
+    );
+    put(&desk, "shop", "cccc", &[&long]);
+    run(&desk, "run");
+    let texts = sent(&server);
+    let is_passage = |text: &String| text.starts_with("passage: ") && text.chars().count() <= 109;
+    assert!(
+        texts.len() > 60 && texts.iter().all(is_passage),
+        "{texts:?}"
+    );
+    let sails = texts.iter().filter(|text| text.contains("sail"));
+    assert!(
+        (1..=4).contains(&sails.count()),
+        "borders stand in two passages"
+    );
+    assert_eq!(sessions(&desk, "navigate").split(' ').next(), Some("cccc"));
+    assert_eq!(sent(&server), ["query: navigate"]);
+    let made = store(&desk).embedded("m, 100 characters after \"passage: \"");
+    let made = made.unwrap().made;
+
+    configure(
+        &desk,
+        &server.endpoint,
+        json!({"passage_chars": 200}),
+        Value::Null,
+    );
+    assert_eq!(
+        sessions(&desk, "navigate"),
+        "",
+        "vectors of other passages say nothing"
+    );
+    assert_eq!(run(&desk, "run --json").json()["texts_embedded"], made);
+    assert!(
+        sent(&server)
+            .iter()
+            .all(|text| !text.starts_with("passage: "))
+    );
 }
 
 #[test]

@@ -196,6 +196,102 @@ fn a_search_is_answered_whatever_the_server_does() {
     );
 }
 
+/// Answers nothing in time with more than so many texts, or with one that says this.
+fn slow(most: usize, stuck: &'static str) -> impl FnMut(&Asked) -> Reply + Send {
+    move |asked: &Asked| {
+        let texts = asked.body["input"].as_array().map_or(0, Vec::len);
+        match texts > most || asked.text.contains(stuck) {
+            true => Reply::Hangs,
+            false => knows(asked),
+        }
+    }
+}
+
+fn sizes(server: &Server) -> Vec<usize> {
+    let size = |asked: &Asked| asked.body["input"].as_array().map_or(0, Vec::len);
+    server.asked().iter().map(size).collect()
+}
+
+#[test]
+fn a_slow_server_gets_requests_that_it_can_answer_in_time() {
+    let (desk, server) = asking(slow(3, "nothing"), json!({"batch": 8}));
+    for n in 0..4 {
+        put(&desk, "shop", &format!("ab{n:02}"), &["mend"]);
+    }
+    let ran = run(&desk, "run");
+    assert!(
+        ran.stdout.contains("texts: 12 embedded, 0 wait"),
+        "{}",
+        ran.shown()
+    );
+    assert_eq!(
+        sizes(&server),
+        [8, 4, 2, 2, 2, 2, 2, 2],
+        "and no later one is too large"
+    );
+    assert_eq!(embedded(&desk), (12, 0, 0));
+}
+
+#[test]
+fn a_text_that_takes_too_long_alone_is_given_up_by_name_and_the_others_have_theirs() {
+    let (mut desk, server) = asking(slow(9, "paint it"), json!({"batch": 4}));
+    let ran = run(&desk, "run");
+    assert!(
+        ran.stdout.contains("texts: 2 embedded, 2 refused"),
+        "{}",
+        ran.shown()
+    );
+    assert!(sizes(&server).len() <= 6);
+    let mut runs = 1;
+    while embedded(&desk).2 == 0 {
+        put(&desk, "shop", &format!("ab{runs:02}"), &["mend"]);
+        desk.now = Time(desk.now.0 + 30_000_000);
+        let ran = run(&desk, "run");
+        runs += 1;
+        let is_named = ran.stderr.contains("no vector for episode ")
+            && ran.stderr.contains("of session bbbb: http://127.0.0.1:")
+            && ran
+                .stderr
+                .contains("no answer in time; given up (sessionmill run --ask-again)");
+        assert_eq!(is_named, embedded(&desk).2 == 2, "{}", ran.shown());
+    }
+    assert_eq!((embedded(&desk).2, runs), (2, 6));
+}
+
+#[test]
+fn a_server_that_hangs_is_left_after_a_few_requests_and_no_text_is_given_up_for_it() {
+    let (mut desk, server) = asking(slow(0, "nothing"), json!({"batch": 4}));
+    put(&desk, "shop", "cccc", &["mend"]);
+    for _ in 0..8 {
+        let ran = desk.run("sessionmill run");
+        assert!(ran.stderr.contains("no answer in time"), "{}", ran.shown());
+        assert!(sizes(&server).len() <= 5);
+        desk.now = Time(desk.now.0 + 90_000_000);
+    }
+    assert_eq!(embedded(&desk), (0, 6, 0));
+}
+
+#[test]
+fn a_server_that_dies_keeps_what_it_answered_before() {
+    let mut left = 2;
+    let dies = move |asked: &Asked| match left {
+        0 => Reply::Cut("{".into()),
+        _ => {
+            left -= 1;
+            knows(asked)
+        }
+    };
+    let (desk, _server) = asking(dies, json!({"batch": 1, "timeout_s": 60}));
+    let ran = desk.run("sessionmill run");
+    assert!(
+        ran.stderr
+            .contains("the answer ends early; 2 texts without a vector"),
+        "{}",
+        ran.shown()
+    );
+    assert_eq!(embedded(&desk), (2, 2, 0));
+}
+
 /// Asks once, with waits that are only counted.
 fn ask(endpoint: &str, texts: &[&str]) -> Result<Vec<Vector>, Unanswered> {
     let endpoint: Endpoint = endpoint.parse().unwrap();

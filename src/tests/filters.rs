@@ -99,6 +99,7 @@ fn everything(desk: &Desk) -> String {
     let lines = [
         "store dump",
         "show aaaa",
+        "show aaaa --full",
         "show aaaa --json",
         "sessions --json",
         "recap --json",
@@ -156,7 +157,7 @@ fn without_peoples_messages_no_typed_word_is_anywhere() {
         let more = said("aaaa", CWD, 12, "user", "then feed the lynx");
         desk.write(".claude/projects/-w/aaaa.jsonl", &(log() + &more));
         desk.run("sessionmill run");
-        let text = desk.run("sessionmill show aaaa").stdout;
+        let text = desk.run("sessionmill show aaaa --full").stdout;
         assert!(
             !everything(&desk).contains("lynx") && text.contains("(left out)"),
             "{text}"
@@ -177,7 +178,7 @@ fn calls_and_results_that_are_left_out_take_nobodys_answers_away() {
     ] {
         let desk = with(&filter);
         assert_eq!(decisions(&desk), decided, "{filter}");
-        let text = desk.run("sessionmill show aaaa").stdout;
+        let text = desk.run("sessionmill show aaaa --full").stdout;
         assert!(text.contains("ask the wombat first"), "{filter}: {text}");
         assert!(text.contains("\"the narwhal engine\""), "{filter}: {text}");
         let calls_out = filter["tool_calls"] == json!(false);

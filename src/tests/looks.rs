@@ -48,6 +48,32 @@ fn commands_look_like_this() {
     }
 }
 
+/// On a terminal that has colours: `^[` stands for the escape character.
+#[test]
+fn lists_look_like_this_on_terminals() {
+    let mut desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    for columns in [80, 140] {
+        desk.columns = Some(columns);
+        let mut text = String::new();
+        for line in [
+            "sessions -n 3",
+            "sessions -n 1 -v",
+            "search token expiry -n 2",
+            "show 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001",
+            "why did we choose redis",
+            "recap --since 2026-03-10",
+            "stats -n 2",
+            "stats --activity -n 2",
+        ] {
+            let shown = desk.run(&format!("sessionmill {line}")).stdout;
+            let shown = shown.replace('\u{1b}', "^[");
+            text += &format!("$ sessionmill {line}\n{shown}\n");
+        }
+        insta::assert_snapshot!(format!("terminal-{columns}"), text);
+    }
+}
+
 #[test]
 fn the_manual_is_the_help() {
     let file = page("commands.md");

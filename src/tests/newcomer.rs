@@ -3,6 +3,7 @@
 
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
+use crate::model::layout::style::width;
 use serde_json::Value;
 
 const SHARED: &str = "6b1f0a34-5c0e";
@@ -270,16 +271,37 @@ fn colours_are_for_those_who_want_them() {
 }
 
 #[test]
-fn a_record_ends_where_the_terminal_does_and_never_in_a_pipe() {
+fn lists_fit_the_terminal_and_are_a_row_a_line_in_a_pipe() {
     let mut desk = stored();
-    let piped = ran(&desk, "sessions --no-color").stdout;
-    let longest = |text: &str| text.lines().map(|line| line.chars().count()).max();
-    assert!(longest(&piped) > Some(80), "{piped}");
+    let piped = ran(&desk, "sessions --color never").stdout;
+    let widest = |text: &str| text.lines().map(width).max();
+    assert!(widest(&piped) > Some(80), "{piped}");
     assert!(piped.contains("parseConfig…"), "{piped}");
-    desk.columns = Some(60);
-    let shown = ran(&desk, "sessions --no-color").stdout;
-    assert!(longest(&shown) <= Some(60), "{shown}");
-    assert_eq!(shown.lines().count(), piped.lines().count());
+    let json = ran(&desk, "sessions --json").json();
+    let sessions = json["sessions"].as_array().map(Vec::len);
+    assert_eq!(Some(piped.lines().count()), sessions);
+    for columns in [40, 80, 100, 140, 200] {
+        desk.columns = Some(columns);
+        for line in [
+            "sessions",
+            "search token expiry",
+            "search --all-parts token",
+            "stats",
+            "stats --activity",
+            "why did we choose redis",
+            "recap --since 2026-03-01",
+            "insights",
+            "show session-042",
+        ] {
+            let shown = ran(&desk, &format!("{line} --color never")).stdout;
+            let most = columns.clamp(64, 140);
+            assert!(widest(&shown) <= Some(most), "{columns}: {line}\n{shown}");
+        }
+        if columns >= 80 {
+            let shown = ran(&desk, "config show --color never").stdout;
+            assert!(widest(&shown) <= Some(columns.min(140)), "{shown}");
+        }
+    }
 }
 
 #[test]
@@ -393,7 +415,7 @@ fn tokens_are_counted_alike_for_people_and_programs() {
         told.contains(&format!("≈ {thousands},{rest:03} tokens")),
         "{told}"
     );
-    assert!(told.contains("tokens that the agents used"), "{told}");
+    assert!(told.contains("tokens used by agents"), "{told}");
     let recap = ran(&desk, "recap");
     assert!(
         recap.stderr.contains("recap --since 2026-03-14"),

@@ -87,8 +87,12 @@ fn a_page_is_found_and_counts_nothing_of_its_own() {
         found["hits"][0]["activity"],
         done(&desk, "sessions")["sessions"][0]["activity"]
     );
-    let ran = desk.run("sessionmill search zebrafish --source session_summary");
-    assert!(ran.stdout.contains("claude, summary\n"), "{}", ran.stdout);
+    let ran = desk.run("sessionmill search zebrafish --source session_summary --all-parts");
+    assert!(
+        ran.stdout.contains(" · claude · summary · "),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn shown(desk: &Desk) -> String {
         "sessions",
         "sessions --json",
         "show aaaa",
+        "show aaaa --full",
         "show aaaa --json",
         "stats",
         "stats --json",
@@ -92,7 +93,7 @@ fn neither_path_nor_name_is_shown_or_delivered() {
     desk.run("sessionmill run --all --rebuild");
     assert!(!shown(&desk).contains("alice"), "{}", shown(&desk));
     assert!(!stored(&desk).contains("alice"), "{}", stored(&desk));
-    let text = desk.run("sessionmill show aaaa").stdout;
+    let text = desk.run("sessionmill show aaaa --full").stdout;
     for word in [
         "look at src/a.rs",
         "in . and ~/.ssh",

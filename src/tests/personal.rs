@@ -81,7 +81,7 @@ fn a_project_is_found_by_where_it_is() {
         let told = found(&desk, &format!("{line} --project {CWD} --json"));
         assert!(told.contains("aaaa"), "{line}: {told}");
     }
-    let shown = found(&desk, "show aaaa");
+    let shown = found(&desk, "show aaaa -v");
     assert!(shown.contains(&format!("cd {CWD} &&")), "{shown}");
     let told = done(desk.run("sessionmill show aaaa --json")).json();
     assert_eq!(

@@ -216,7 +216,7 @@ fn a_projects_file_counts_in_its_subfolders_and_one_there_takes_more_away() {
         ran.shown()
     );
     let shown = done(desk.run("sessionmill sessions"));
-    assert!(shown.stdout.contains("path: ~/blog]"), "{}", shown.shown());
+    assert!(shown.stdout.contains("  blog  "), "{}", shown.shown());
     let hidden = ["aaaa1", "shop", "blog/part"];
     assert!(
         hidden.iter().all(|word| !shown.stdout.contains(word)),

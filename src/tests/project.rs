@@ -71,7 +71,7 @@ fn done(ran: Ran) -> Ran {
 }
 
 fn shown(desk: &Desk, session: &str) -> String {
-    done(desk.run(&format!("sessionmill show {session}"))).stdout
+    done(desk.run(&format!("sessionmill show {session} --full"))).stdout
 }
 
 #[test]

@@ -423,3 +423,67 @@ fn what_is_promoted_before_the_first_run_is_delivered_and_changes_no_other_group
     let status = done(desk.run("sessionmill deliver status")).stdout;
     assert!(!status.contains("older"), "{status}");
 }
+
+/// Somebody chose its words: they are few, and a question needn't have many of them.
+#[test]
+fn a_memory_is_recalled_where_a_question_speaks_of_it() {
+    let (mut desk, world) = (desk(), world());
+    set(&desk, &world, json!({}));
+    desk.cwd = Some(repository(&desk, "shop", "git@github.com:acme/shop.git").into());
+    done(promote(&desk, "--kind decision --text \"No Redis here\""));
+    let recalled = |question: &str| {
+        let told = desk.run(&format!("sessionmill recall --json \"{question}\""));
+        told.json()["facts"].to_string()
+    };
+    assert!(recalled("shall we use redis for the cache?").contains("No Redis here"));
+    for other in [
+        "push it",
+        "what does this project do?",
+        "rename the cache key",
+    ] {
+        assert_eq!(recalled(other), "[]", "{other}");
+    }
+}
+
+/// Whoever promotes something is told where it won't come up.
+#[test]
+fn what_will_not_be_recalled_is_said_when_it_is_promoted() {
+    let (mut desk, world) = (desk(), world());
+    desk.cwd = Some(repository(&desk, "shop", "git@github.com:acme/shop.git").into());
+    let limits = json!({"max_fact_chars": 40});
+    let auto = json!({"scopes_mode": "auto"});
+    for (recall, scope, wants) in [
+        (json!({}), "workspace", None),
+        (
+            json!({}),
+            "global",
+            Some("graphiti.recall.scopes doesn't name global"),
+        ),
+        (auto, "global", Some("where a question is about you")),
+        (json!({"scopes": ["workspace", "global"]}), "global", None),
+        (
+            limits,
+            "workspace",
+            Some("of which recall shows the first 40 at most"),
+        ),
+        (
+            json!({"enabled": false}),
+            "workspace",
+            Some("graphiti.recall.enabled is false"),
+        ),
+    ] {
+        set(
+            &desk,
+            &world,
+            json!({"user_scope_key": "me@example.com", "recall": recall}),
+        );
+        let line = format!(
+            "sessionmill promote --kind lesson --scope {scope} --text \"owls sleep all day long and zebras never sleep\""
+        );
+        let told = done(desk.run(&line)).stderr;
+        match wants {
+            Some(wants) => assert!(told.contains(wants), "{wants}: {told}"),
+            None => assert!(!told.contains("recall"), "{told}"),
+        }
+    }
+}

@@ -175,7 +175,7 @@ fn what_passes_and_what_a_person_has_to_mend_are_told_apart() {
         (Reply::Hangs, "no answer in time"),
     ] {
         let (asked, _server) = told(vec![reply], ApiStyle::OpenAi, true);
-        let Err(Unanswered::Unavailable { why, after_ms }) = asked.answer else {
+        let Err(Unanswered::Unavailable { why, after_ms, .. }) = asked.answer else {
             panic!("{wants}: {:?}", asked.answer);
         };
         assert!(why.contains(wants), "{why}");

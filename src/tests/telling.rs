@@ -334,7 +334,7 @@ fn an_answer_of_no_use_leaves_the_facts_and_says_why() {
         assert!(
             shown
                 .shown()
-                .contains("facts alone: the answer can't be used"),
+                .contains("facts only: the answer can't be used"),
             "{}",
             shown.shown()
         );

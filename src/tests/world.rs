@@ -2,6 +2,7 @@
 
 use crate::cli::{self, Exit, Input, Output, World, Zone};
 use crate::config::CONSENT_TEXT;
+use crate::host::process;
 use crate::model::time::Time;
 use chrono::FixedOffset;
 use std::collections::BTreeMap;
@@ -143,6 +144,7 @@ impl Desk {
                 terminal: self.columns.is_some() && !self.pipes_errors,
                 columns: self.columns,
             },
+            hand_over: Box::new(process::start_and_wait),
             elapsed_ms: Box::new(|| 0),
         };
         let exit = cli::run(words(line).into_iter().map(OsString::from), world);

@@ -32,6 +32,7 @@ mod git_attribution;
 mod git_commands;
 mod git_episodes;
 pub mod git_history;
+pub mod history_documents;
 pub mod history_words;
 mod judging;
 mod line_times;

@@ -22,8 +22,13 @@ fn every_tool_answers_briefly_and_names_where_it_is_from() {
             "recall" => json!({"question": "which session store?", "project": SHOP}),
             "add_memory" => json!({"name": "Owls", "episode_body": "Owls hoot.", "project": SHOP}),
             "promote" => json!({"kind": "lesson", "text": "Owls sleep.", "project": SHOP}),
-            name if tracking::TOOLS.contains(&name) => continue,
-            _ => json!({}),
+            name => {
+                assert!(
+                    !tracking::TOOLS.contains(&name),
+                    "{name}: no file is tracked"
+                );
+                json!({})
+            }
         };
         let text = client.call(name, arguments).unwrap();
         assert!(text.len() <= 4_096, "{name}: {} bytes", text.len());
@@ -38,6 +43,79 @@ fn every_tool_answers_briefly_and_names_where_it_is_from() {
     let said = client.leave();
     assert_eq!(said.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&said.stderr), "");
+}
+
+#[test]
+fn every_tool_of_sessions_takes_a_project() {
+    let home = Home::new(json!({}));
+    let mut client = Client::new(&home, &[]);
+    for (tool, mut arguments) in [
+        (
+            "search_memory_nodes",
+            json!({"query": "session store redis"}),
+        ),
+        ("search_sessions", json!({"query": "redis"})),
+        ("get_session", json!({"session": SESSION})),
+        ("why", json!({"question": "why redis?"})),
+        ("recent", json!({})),
+        ("session_tracking_status", json!({})),
+    ] {
+        arguments["project"] = json!(SHOP);
+        let text = client.call(tool, arguments).unwrap();
+        assert!(text.contains(SHOP), "{tool}: {text}");
+    }
+}
+
+/// A passage doesn't stop a line before the answer.
+#[test]
+fn a_passage_goes_on_to_what_was_said_of_it() {
+    let home = Home::empty(json!({}));
+    let asked = "Could we queue failed requests in Redis?";
+    let undone = "Actually this won't work with our serverless setup, roll the Redis queue back.";
+    let said = [asked, "Try it on a branch first.", undone];
+    let log = said.iter().zip(1..);
+    let log: String = log
+        .map(|(said, minute)| prompt("s", SHOP, minute, said))
+        .collect();
+    home.write(".claude/projects/-p/s.jsonl", &log);
+    assert_eq!(home.run("run --quiet").status.code(), Some(0));
+    let mut client = Client::new(&home, &[]);
+    for (tool, most) in [
+        ("search_memory_nodes", "max_nodes"),
+        ("search_sessions", "max_sessions"),
+    ] {
+        let asked = json!({"query": "queue failed requests in redis", most: 1});
+        let text = client.call(tool, asked).unwrap();
+        assert!(text.contains(undone), "{tool}: {text}");
+    }
+}
+
+/// Who may read nothing yet is told what the user can type.
+#[test]
+fn without_a_store_the_next_step_depends_on_consent() {
+    for (settings, wants) in [
+        (json!({}), "sessionmill run"),
+        (
+            json!({"enabled": false}),
+            "if the user agrees: sessionmill enable; then: sessionmill run",
+        ),
+    ] {
+        let home = Home::empty(settings);
+        let mut client = Client::new(&home, &[]);
+        for (tool, arguments) in [
+            ("recent", json!({})),
+            (
+                "recall",
+                json!({"question": "which store?", "project": SHOP}),
+            ),
+        ] {
+            let refused = client.call(tool, arguments).unwrap_err();
+            assert!(
+                refused.ends_with(&format!("hint: {wants}")),
+                "{tool}: {refused}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -87,7 +165,10 @@ fn garbage_is_answered_and_the_next_question_too() {
         ),
         ("get_session", json!({"session": "zzzz"})),
         ("get_session", json!({"session": ""})),
-        ("get_session", json!({"session": SESSION, "cursor": "page"})),
+        (
+            "get_session",
+            json!({"session": SESSION, "cursor": "summary"}),
+        ),
         (
             "get_session",
             json!({"session": SESSION, "cursor": "0123.4"}),

@@ -22,7 +22,9 @@ fn cursors_read_a_session_to_its_end() {
         let arguments = json!({"session": SESSION, "max_bytes": 600, "cursor": at});
         let text = client.call("get_session", arguments).unwrap();
         assert!(text.len() <= 600, "{}", text.len());
-        let is_page = at.as_ref().is_none_or(|at: &String| at.starts_with("page"));
+        let is_page = at
+            .as_ref()
+            .is_none_or(|at: &String| at.starts_with("summary"));
         at = cursor(&text);
         let (body, _) = text.rsplit_once("\nmore: cursor=").unwrap_or((&text, ""));
         if is_page {

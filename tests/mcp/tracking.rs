@@ -126,6 +126,8 @@ fn files_are_configured_told_paused_and_switched_off() {
         synced.ends_with("of 0 files; 1 can't be read\n"),
         "{synced}"
     );
+    let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
+    assert!(TOOLS.iter().all(|tool| listed.contains(tool)), "{listed}");
 }
 
 #[test]

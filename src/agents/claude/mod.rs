@@ -68,6 +68,10 @@ impl CodingAgent for Claude {
         format!("claude --resume {session}")
     }
 
+    fn install_command(&self) -> &'static str {
+        "npm install -g @anthropic-ai/claude-code"
+    }
+
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
             agent: CLAUDE,

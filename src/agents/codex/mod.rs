@@ -65,6 +65,10 @@ impl CodingAgent for Codex {
         format!("codex resume {session}")
     }
 
+    fn install_command(&self) -> &'static str {
+        "npm install -g @openai/codex"
+    }
+
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
             agent: CODEX,

@@ -60,6 +60,10 @@ impl CodingAgent for Toy {
         format!("toy --again {session}")
     }
 
+    fn install_command(&self) -> &'static str {
+        "make toy"
+    }
+
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
             agent: TOY,

@@ -1,11 +1,13 @@
 //! `stats --activity`: the kinds of work by week and by project.
 
-use super::hidden_rows::more;
 use crate::cli::activity::word;
 use crate::cli::ctx::Ctx;
 use crate::memory::session_activity::Mean;
+use crate::memory::stats::more;
 use crate::model::activity::Dimension;
 use crate::model::human::{count, table};
+use crate::model::layout::style::width;
+use crate::model::layout::table::TextList;
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -29,17 +31,18 @@ pub fn run(filter: &SessionFilter, limit: usize, ctx: &mut Ctx) -> Result<()> {
         return ctx.out.document("stats", body);
     }
     let weeks = means.weeks.iter().rev();
-    let weeks = weeks.map(|(name, mean)| (name.as_deref().unwrap_or("–"), mean));
-    let weeks = weeks.collect();
-    ctx.out.text(rows("week", weeks, limit))?;
+    let weeks = weeks.map(|(name, mean)| (name.clone().unwrap_or("–".to_owned()), mean));
+    let weeks: Vec<(String, &Mean)> = weeks.collect();
+    ctx.out
+        .text(rows("week", &weeks, limit, ctx.out.columns()))?;
     ctx.out.line("")?;
-    let mut projects: Vec<(&str, &Mean)> = means
-        .projects
-        .iter()
-        .map(|((_, path), mean)| (path.as_str(), mean))
-        .collect();
+    let mut projects: Vec<(String, &Mean)> = Vec::with_capacity(means.projects.len());
+    for ((namespace, path), mean) in &means.projects {
+        projects.push((ctx.project_name(namespace, path)?, mean));
+    }
     projects.sort_by_key(|(_, mean)| std::cmp::Reverse(mean.sessions));
-    ctx.out.text(rows("project", projects, limit))
+    ctx.out
+        .text(rows("project", &projects, limit, ctx.out.columns()))
 }
 
 fn means(filter: &SessionFilter, ctx: &mut Ctx) -> Result<Means> {
@@ -65,19 +68,41 @@ fn means(filter: &SessionFilter, ctx: &mut Ctx) -> Result<Means> {
     Ok(means)
 }
 
-fn rows(what: &str, means: Vec<(&str, &Mean)>, limit: usize) -> String {
+/// A column for each kind of work; where they don't fit, those that it was.
+fn rows(
+    what: &'static str,
+    means: &[(String, &Mean)],
+    limit: usize,
+    columns: Option<usize>,
+) -> String {
     let names = Dimension::ALL.map(Dimension::as_str);
     let head = [what, "sessions"].into_iter().chain(names);
     let mut cells = vec![head.map(String::from).collect::<Vec<_>>()];
     cells.extend(means.iter().take(limit).map(|(name, mean)| {
         let vector = mean.vector();
         let amounts = Dimension::ALL.map(|d| format!("{:.2}", vector.get(d)));
-        let mut row = vec![(*name).to_owned(), count(mean.sessions)];
+        let mut row = vec![name.clone(), count(mean.sessions)];
         row.extend(amounts);
         row
     }));
     let right: Vec<usize> = (1..names.len() + 2).collect();
-    more(table(&cells, &right), means.len(), limit)
+    let whole = table(&cells, &right);
+    let fits = columns.is_none_or(|columns| whole.lines().all(|line| width(line) <= columns));
+    let shown = match fits {
+        true => whole,
+        false => {
+            let means = means.iter().take(limit);
+            let profile = |(name, mean): &(String, &Mean)| {
+                vec![name.clone(), count(mean.sessions), mean.vector().profile()]
+            };
+            let list = TextList {
+                heads: vec![what, "sessions", "kind of work"],
+                rows: means.map(profile).collect(),
+            };
+            list.text(columns)
+        }
+    };
+    more(shown, means.len(), limit)
 }
 
 fn week((name, mean): (&Option<String>, &Mean)) -> Value {

@@ -45,8 +45,25 @@ pub struct EmbeddingsSettings {
     pub timeout_s: u32,
     /// Texts of one request; at least 1.
     pub batch: usize,
-    /// Texts that one run sends.
+    /// Passages that one run sends.
     pub texts_max: usize,
+    /// What the model wants before a question, and before a text.
+    pub query_prefix: String,
+    /// The same before a passage of a text.
+    pub passage_prefix: String,
+    /// Characters of a passage.
+    pub passage_chars: usize,
+}
+
+impl EmbeddingsSettings {
+    /// What vectors are made by: those that were made otherwise say nothing beside them.
+    pub fn made_by(&self) -> String {
+        let prefix = match self.passage_prefix.as_str() {
+            "" => String::new(),
+            prefix => format!(" after {prefix:?}"),
+        };
+        format!("{}, {} characters{prefix}", self.model, self.passage_chars)
+    }
 }
 
 pub(super) fn llm(layers: &Layers, wire: &WireConfig) -> Result<Option<LlmSettings>, Error> {
@@ -89,6 +106,9 @@ pub(super) fn embeddings(
         timeout_s: written.timeout_s,
         batch: written.batch as usize,
         texts_max: written.max_texts_per_run as usize,
+        query_prefix: written.query_prefix.clone(),
+        passage_prefix: written.passage_prefix.clone(),
+        passage_chars: written.passage_chars as usize,
     }))
 }
 

@@ -73,10 +73,20 @@ pub struct WireEmbeddings {
     /// Seconds for a whole answer. A search waits at most 2.
     #[schemars(range(min = 1, max = 3600), extend("x-error" = "timeout_s must be between 1 and 3600"))]
     pub timeout_s: u32,
-    /// Texts of one request.
+    /// What the model wants before a question: `query: ` for the E5 family, else mostly nothing.
+    pub query_prefix: String,
+    /// What it wants before what is searched: `passage: ` for the E5 family. With another one, all texts are
+    /// sent again.
+    pub passage_prefix: String,
+    /// Characters of a passage: a text is sent as passages that overlap by half, and its nearest one counts.
+    /// More than the model reads is cut off by its server without a word: 512 tokens are some 1,500
+    /// characters of code. With another number, all texts are sent again.
+    #[schemars(range(min = 100, max = 8000), extend("x-error" = "passage_chars must be between 100 and 8000"))]
+    pub passage_chars: u32,
+    /// Passages of one request. A server that doesn't answer in time gets half as many.
     #[schemars(range(min = 1, max = 2048), extend("x-error" = "batch must be between 1 and 2048"))]
     pub batch: u32,
-    /// Texts that one run sends.
+    /// Passages that one run sends; the text that reaches it is sent whole.
     pub max_texts_per_run: u32,
 }
 
@@ -87,8 +97,11 @@ impl Default for WireEmbeddings {
             model: None,
             key_env: None,
             timeout_s: 30,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            passage_chars: 600,
             batch: 32,
-            max_texts_per_run: 2_000,
+            max_texts_per_run: 5_000,
         }
     }
 }

@@ -229,7 +229,7 @@ impl Command {
     }
 }
 
-fn shown(words: &[String]) -> String {
+pub(super) fn shown(words: &[String]) -> String {
     let words: Vec<String> = words
         .iter()
         .map(|word| match word.contains(char::is_whitespace) {

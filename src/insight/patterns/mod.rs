@@ -8,11 +8,13 @@ mod errors;
 mod rate;
 mod steps;
 mod text;
+mod usual;
 
 pub use commands::{Failing, Variant};
 pub use errors::{Recurring, Resolved};
 pub use rate::Rate;
 pub use text::InsightSection;
+pub use usual::{UsualCommand, UsualWay};
 
 use super::facts::LocatedItem;
 use crate::model::summary::{Resolution, SessionOutcome, Sourced};

@@ -7,6 +7,7 @@ mod open;
 mod text;
 mod work;
 
+pub use names::distinct;
 pub use open::{DoneLater, DoneWork};
 pub use text::markdown;
 pub use work::{RecapSession, SessionFact, SessionWork};

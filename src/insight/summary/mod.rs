@@ -27,9 +27,34 @@ pub fn markdown(summary: &Summary, profile: &str) -> String {
 /// Characters that would break a table are escaped, and in a model's words all that Markdown would
 /// read as more than text.
 pub fn body(summary: &Summary, profile: &str) -> String {
+    head(summary, profile) + &sections(summary)
+}
+
+/// Titles of sections, as a stretch of a summary shows them.
+pub const TITLES: [&str; 16] = [
+    "Objective",
+    "Result",
+    "Further Requests",
+    "Completed",
+    "Root Cause",
+    "Errors Resolved",
+    "Configuration Changes",
+    "Discoveries",
+    "Key Decisions",
+    "Decisions by the Agent",
+    "Test Results",
+    "Files Modified",
+    COMMITS,
+    "Pull Requests",
+    "MCP Tools Used",
+    "Next Steps",
+];
+
+/// The same without its first lines, which say what kind of work it was and how it ended.
+pub fn sections(summary: &Summary) -> String {
     let nothing = LlmAdditions::default();
     let llm = summary.llm.as_ref().unwrap_or(&nothing);
-    let mut out = head(summary, profile);
+    let mut out = String::new();
     let objective = summary.objective.as_ref().map(|said| said.what.clone());
     let objective = match llm.objective.as_str() {
         "" => objective,

@@ -6,15 +6,17 @@ use crate::config::RecallLimits;
 use crate::config::trust::Trusts;
 use crate::memory::block::{FactRoom, RecalledFact};
 use crate::memory::classifiers;
+use crate::memory::facts_request::FactsRequest;
 use crate::memory::query_terms;
 use crate::memory::rank::{CONFIDENT, Near};
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
-use crate::memory::remember::{FactsRequest, remember};
+use crate::memory::remember::remember;
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
 use crate::memory::workspace::Workspace;
 use crate::model::namespace::namespace;
 use crate::model::scope::MemoryScope;
+use crate::model::time::Time;
 use crate::pipeline::check::with_defaults;
 use crate::pipeline::context::RunContext;
 use crate::pipeline::options::RunOptions;
@@ -203,6 +205,7 @@ fn facts_request(question: &str, root: &str, limits: &RecallLimits) -> FactsRequ
         trusts: Trusts::default(),
         user: None,
         scopes: [MemoryScope::Workspace].into(),
+        now: Time::default(),
         limit: limits.max_results as usize,
         room: FactRoom::new(limits),
         shows_paths: None,

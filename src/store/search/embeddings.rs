@@ -2,7 +2,7 @@
 //! vectors are looked at, in one scan: no index, and no extension of SQLite. Knows rows and
 //! filters, but not models and what a vector is made of (`model::embedding`).
 
-use crate::model::embedding::{Meaning, Vector};
+use crate::model::embedding::{Meaning, PassageVectors};
 use crate::model::time::Time;
 use crate::store::compression::Unpacked;
 use crate::store::damaged_rows::sound;
@@ -14,7 +14,9 @@ use crate::store::search::sessions::Conditions;
 use crate::store::{Result, Store};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, ToSql, params};
+use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use uuid::Uuid;
 
 /// An episode without a vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub struct ToEmbed {
     revision: i64,
     /// Attempts that failed.
     pub attempts: u32,
+    /// Which it is, for people: the beginning of its episode's id, and its session.
+    pub name: String,
     /// The episode's title, an empty line, and its text, as they are stored.
     pub text: String,
 }
@@ -56,6 +60,13 @@ pub struct Embedded {
 pub struct Nearest {
     /// The nearest first; their scores are 0.
     pub all: Vec<SearchCandidate>,
+    /// How near each candidate is that was found by words; `None`: it has no vector.
+    pub found: Vec<Option<f32>>,
+    /// The mean of the episodes' cosines, all that the filters let through, and their standard deviation: what a
+    /// difference is worth.
+    pub mean: f64,
+    /// See `mean`.
+    pub spread: f64,
     /// Vectors that were compared: what it cost.
     pub compared: u64,
 }
@@ -69,7 +80,7 @@ const HAS_A_TEXT: &str = "e.source NOT IN ('message', 'git_bulk_update')
 
 impl Store {
     /// Episodes that this model is to be asked about now, the latest first. Looks at every episode.
-    pub fn unembedded(&self, model: &str, now: Time) -> Result<Vec<Unembedded>> {
+    pub fn unembedded(&self, made_by: &str, now: Time) -> Result<Vec<Unembedded>> {
         let sql = format!(
             "SELECT e.n, s.project_path, s.cwd, coalesce(f.path, f.key, '')
              FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
@@ -81,7 +92,7 @@ impl Store {
         );
         let read = || -> rusqlite::Result<Vec<Unembedded>> {
             let mut select = self.db.prepare_cached(&sql)?;
-            let rows = select.query_map(params![model, now.0], |row| {
+            let rows = select.query_map(params![made_by, now.0], |row| {
                 Ok(Unembedded {
                     n: row.get(0)?,
                     project_path: row.get(1)?,
@@ -95,20 +106,25 @@ impl Store {
     }
 
     /// The texts of some of them.
-    pub fn to_embed(&self, model: &str, some: &[Unembedded]) -> Result<Vec<ToEmbed>> {
+    pub fn to_embed(&self, made_by: &str, some: &[Unembedded]) -> Result<Vec<ToEmbed>> {
         let read = || -> rusqlite::Result<Vec<ToEmbed>> {
             let mut select = self.db.prepare_cached(
-                "SELECT e.revision, e.title, b.text, coalesce(v.attempts, 0)
-                 FROM episode e JOIN body b ON b.episode = e.n
+                "SELECT e.revision, e.title, b.text, coalesce(v.attempts, 0), e.id, s.id
+                 FROM episode e JOIN session s ON s.n = e.session JOIN body b ON b.episode = e.n
                  LEFT JOIN embedding v ON v.episode = e.n AND v.model = ?2 WHERE e.n = ?1",
             )?;
             let one = |waiting: &Unembedded| {
-                select.query_row(params![waiting.n, model], |row| {
+                select.query_row(params![waiting.n, made_by], |row| {
                     let (title, Unpacked(body)): (String, Unpacked) = (row.get(1)?, row.get(2)?);
                     Ok(ToEmbed {
                         n: waiting.n,
                         revision: row.get(0)?,
                         attempts: row.get(3)?,
+                        name: format!(
+                            "episode {} of session {}",
+                            Uuid::from_bytes(row.get(4)?),
+                            row.get::<_, String>(5)?
+                        ),
                         text: format!("{title}\n\n{body}"),
                     })
                 })
@@ -118,12 +134,16 @@ impl Store {
         read().map_err(failed("reading texts"))
     }
 
-    /// Stores vectors by a model; a text that changed since it was read keeps none.
-    pub fn put_vectors(&mut self, model: &str, made: &[(&ToEmbed, Vector)]) -> Result<()> {
+    /// Stores the vectors of some texts; one that changed since it was read keeps none.
+    pub fn put_vectors(
+        &mut self,
+        made_by: &str,
+        made: &[(&ToEmbed, PassageVectors)],
+    ) -> Result<()> {
         self.write_transaction("storing vectors", |tx| {
             let mut put = tx.prepare_cached(PUT)?;
             for (text, vector) in made {
-                let key = (text.n, text.revision, model);
+                let key = (text.n, text.revision, made_by);
                 let (next_at, error) = (None::<i64>, None::<&str>);
                 let vector = vector.as_bytes();
                 put.execute(params![
@@ -138,7 +158,7 @@ impl Store {
     /// never.
     pub fn put_refusal(
         &mut self,
-        model: &str,
+        made_by: &str,
         text: &ToEmbed,
         next_at: Option<Time>,
         why: &str,
@@ -152,7 +172,7 @@ impl Store {
             tx.prepare_cached(PUT)?.execute(params![
                 text.n,
                 text.revision,
-                model,
+                made_by,
                 state,
                 text.attempts + 1,
                 next_at.map(|at| at.0),
@@ -163,8 +183,8 @@ impl Store {
         })
     }
 
-    /// How far a model is.
-    pub fn embedded(&self, model: &str) -> Result<Embedded> {
+    /// How far it is with the vectors that are made so.
+    pub fn embedded(&self, made_by: &str) -> Result<Embedded> {
         let sql = format!(
             "SELECT count(*) FILTER (WHERE v.state = 'made'),
                  count(*) FILTER (WHERE v.state = 'refused'),
@@ -172,7 +192,7 @@ impl Store {
              FROM episode e LEFT JOIN embedding v ON v.episode = e.n AND v.model = ?1"
         );
         self.db
-            .query_row(&sql, [model], |row| {
+            .query_row(&sql, [made_by], |row| {
                 Ok(Embedded {
                     made: row.get(0)?,
                     refused: row.get(1)?,
@@ -182,32 +202,38 @@ impl Store {
             .map_err(failed("counting vectors"))
     }
 
-    /// A vector by this model; `None`: there is none. They all have one length.
-    pub fn vector_length(&self, model: &str) -> Result<Option<usize>> {
-        self.db
+    /// Bytes of a vector that is made so; `None`: there is none. They all have one length.
+    pub fn vector_length(&self, made_by: &str) -> Result<Option<usize>> {
+        let stored: Option<Vec<u8>> = self
+            .db
             .query_row(
-                "SELECT length(vector) FROM embedding WHERE model = ?1 AND state = 'made' LIMIT 1",
-                [model],
+                "SELECT vector FROM embedding WHERE model = ?1 AND state = 'made' LIMIT 1",
+                [made_by],
                 |row| row.get(0),
             )
             .optional()
-            .map_err(failed("reading a vector"))
+            .map_err(failed("reading a vector"))?;
+        Ok(stored.and_then(|stored| PassageVectors::length(&stored)))
     }
 
     /// At most `query.limit` episodes that mean what a question means, among those that the filters
-    /// and `keeps` let through; the query's terms only make snippets. A few ms over twenty thousand.
+    /// and `keeps` let through; the query's terms only make snippets. `found` are those that its words find.
+    /// A few ms over twenty thousand.
     pub fn nearest(
         &self,
         query: &Query,
         meaning: &Meaning,
         keeps: Option<&Keeps<'_>>,
+        found: &[SearchCandidate],
     ) -> Result<Nearest> {
         let read = || -> rusqlite::Result<Nearest> {
             let (near, compared) = self.near(query, meaning)?;
+            let (mean, spread) = mean_and_spread(&near);
+            let found = self.near_of(found, &near)?;
             let mut best: Vec<(i64, f64)> = Vec::new();
             let mut similar = Vec::new();
             for (n, similarity) in near {
-                if best.len() >= query.limit as usize {
+                if similarity < SIMILARITY_MIN || best.len() >= query.limit as usize {
                     break;
                 }
                 let kept = match keeps {
@@ -231,13 +257,37 @@ impl Store {
             let all = read.into_iter().zip(similar).map(candidate);
             let mut all: Vec<SearchCandidate> = all.collect();
             all.sort_by(|one, other| nearer(&one.hit, &other.hit));
-            Ok(Nearest { all, compared })
+            Ok(Nearest {
+                all,
+                found,
+                mean,
+                spread,
+                compared,
+            })
         };
         read().map_err(failed("searching"))
     }
 
-    /// Row numbers and cosines of whatever the filters let through and is near enough, the nearest
-    /// first; and how many were compared.
+    /// How near some candidates are.
+    fn near_of(
+        &self,
+        found: &[SearchCandidate],
+        near: &[(i64, f32)],
+    ) -> rusqlite::Result<Vec<Option<f32>>> {
+        let near: FxHashMap<i64, f32> = near.iter().copied().collect();
+        let mut row = self
+            .db
+            .prepare_cached("SELECT n FROM episode WHERE id = ?1")?;
+        let mut one = |candidate: &SearchCandidate| -> rusqlite::Result<Option<f32>> {
+            let id = candidate.hit.episode.into_bytes();
+            let n: i64 = row.query_row([id], |row| row.get(0))?;
+            Ok(near.get(&n).copied())
+        };
+        found.iter().map(&mut one).collect()
+    }
+
+    /// Row numbers and cosines of whatever the filters let through, the nearest first; and how many vectors were
+    /// compared.
     fn near(&self, query: &Query, meaning: &Meaning) -> rusqlite::Result<(Vec<(i64, f32)>, u64)> {
         let mut all = Conditions::default();
         restrict(query, &mut all);
@@ -248,7 +298,7 @@ impl Store {
                 "CROSS JOIN episode e ON e.n = v.episode CROSS JOIN session s ON s.n = e.session"
             }
         };
-        all.add("v.model = {}", meaning.model.clone());
+        all.add("v.model = {}", meaning.made_by.clone());
         all.add_plain("v.state = 'made'".into());
         let conditions = all.sql();
         let sql =
@@ -261,15 +311,22 @@ impl Store {
             let ValueRef::Blob(vector) = row.get_ref(1)? else {
                 continue;
             };
-            compared += 1;
-            let similarity = meaning.vector.cosine(vector);
-            if let Some(similarity) = similarity.filter(|cosine| *cosine >= SIMILARITY_MIN) {
+            if let Some((similarity, passages)) = PassageVectors::nearest(vector, &meaning.vector) {
                 near.push((row.get(0)?, similarity));
+                compared += passages;
             }
         }
         near.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         Ok((near, compared))
     }
+}
+
+/// The mean of cosines and their standard deviation.
+fn mean_and_spread(near: &[(i64, f32)]) -> (f64, f64) {
+    let count = near.len().max(1) as f64;
+    let mean = near.iter().map(|(_, one)| f64::from(*one)).sum::<f64>() / count;
+    let squares = near.iter().map(|(_, one)| (f64::from(*one) - mean).powi(2));
+    (mean, (squares.sum::<f64>() / count).sqrt())
 }
 
 /// The nearest first, then the latest, then by id.

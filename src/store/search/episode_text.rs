@@ -7,6 +7,7 @@ use crate::store::columns::source;
 use crate::store::compression::Unpacked;
 use crate::store::damaged_rows::sound_or_none;
 use crate::store::error::failed;
+use crate::store::search::echo::echoes;
 use crate::store::search::evidence::Finder;
 use crate::store::search::pattern::{Pattern, Term};
 use crate::store::search::query::patterns;
@@ -48,8 +49,11 @@ impl Store {
             let read = self.one_text(*episode).map_err(failed("reading a text"))?;
             let Some(mut read) = read else { continue };
             read.outline = self.outline(*episode)?;
-            let found = finder.read(&read.text).matches.into_iter();
-            let found = found.map(|found| (numbers[found.pattern], found.start..found.end));
+            let found = finder.read(&read.text).without(&echoes(&read.text));
+            let found = found
+                .matches
+                .into_iter()
+                .map(|found| (numbers[found.pattern], found.start..found.end));
             read.terms = found.collect();
             all.push(read);
         }

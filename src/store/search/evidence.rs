@@ -4,6 +4,7 @@
 use crate::store::search::pattern::{Choice, Pattern};
 use crate::store::search::words::{Word, scan};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Where a text has a term of a query.
@@ -87,6 +88,13 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// The same without what begins in one of these bytes.
+    pub(crate) fn without(mut self, echoes: &[Range<usize>]) -> Reading {
+        let is_echo = |found: &Match| echoes.iter().any(|echo| echo.contains(&found.start));
+        self.matches.retain(|found| !is_echo(found));
+        self
+    }
+
     /// Without bytes.
     pub(crate) fn evidence(self, title: Vec<usize>) -> Evidence {
         let positions = self.matches.into_iter().map(|found| TermPosition {

@@ -1,6 +1,7 @@
 //! What is read back: words, queries, hits, episodes and sessions.
 
 pub(super) mod candidates;
+pub(super) mod echo;
 pub(super) mod embeddings;
 pub(super) mod episode_text;
 pub(super) mod episodes;

@@ -10,6 +10,7 @@ use crate::store::columns::{AGENT, activity_sum, agent, source, time};
 use crate::store::compression::Unpacked;
 use crate::store::damaged_rows::sound;
 use crate::store::error::failed;
+use crate::store::search::echo::echoes;
 use crate::store::search::evidence::{Evidence, Finder};
 use crate::store::search::pattern::{Pattern, Term};
 use crate::store::search::sessions::Conditions;
@@ -391,5 +392,5 @@ fn hit(
         others: Vec::new(),
         similarity: None,
     };
-    Ok((hit, read.evidence(titled.collect())))
+    Ok((hit, read.without(&echoes(&body)).evidence(titled.collect())))
 }

@@ -15,12 +15,15 @@ const LIVE: &str =
     "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31m\u{9b}2J\u{202e}txt\u{2066}\u{200f}\u{e0041}\u{8}\u{7f}";
 
 /// Our own colours.
-const COLOURS: [&str; 5] = [
+const COLOURS: [&str; 8] = [
     "\u{1b}[0m",
     "\u{1b}[1m",
     "\u{1b}[2m",
     "\u{1b}[1;35m",
     "\u{1b}[1;31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[36m",
 ];
 
 fn row(nth: u32, kind: &str, message: Value, more: Value) -> String {

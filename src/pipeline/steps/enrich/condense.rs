@@ -434,7 +434,7 @@ impl Step<'_> {
             Err(Unanswered::Refused { why }) => self.useless(store, jobs, &why, Spent::default()),
             Err(unanswered) => {
                 (self.asks, self.done.silence) = (false, Silence::of(&unanswered));
-                if let Unanswered::Unavailable { why, after_ms } = unanswered {
+                if let Unanswered::Unavailable { why, after_ms, .. } = unanswered {
                     self.away(store, jobs, &why, after_ms)?;
                 }
                 self.fails()

@@ -1,9 +1,10 @@
-//! Vectors for what is stored: which texts a model is asked about, in which parts, and what becomes of
-//! one that it refuses.
+//! Vectors for what is stored: which texts a model is asked about, in how large requests, and what becomes of
+//! one that it refuses, or never answers in time.
 
 use super::models::{Silence, embedder};
+use super::passages::passages;
 use crate::config::EmbeddingsSettings as Settings;
-use crate::model::embedding::Vector;
+use crate::model::embedding::{PassageVectors, Vector};
 use crate::model::human::{count, plural};
 use crate::model::llm::Unanswered;
 use crate::model::time::Time;
@@ -15,23 +16,26 @@ use crate::stages::upload::RetryOptions;
 use crate::store::{Store, ToEmbed, Unembedded};
 use anyhow::Result;
 
-/// Characters of a text that are sent: about 2,000 tokens. More: models cut or refuse it; less: the
-/// end of long chunks is found by its words alone.
-const TEXT_CHARS_MAX: usize = 8_000;
-
 /// Texts in a row that are refused alone before the step ends: the server is at fault, not they.
 const REFUSED_IN_A_ROW_MAX: u32 = 3;
+
+/// Texts that are named when they are given up. More: nobody reads on.
+const NAMED_MAX: usize = 5;
 
 /// What the model is asked with.
 pub struct EmbedOptions<'a> {
     /// The run's time.
     pub now: Time,
-    /// The model's name.
-    pub model: &'a str,
-    /// Texts of one request; at least 1.
+    /// What vectors are made by.
+    pub made_by: &'a str,
+    /// Before each passage.
+    pub prefix: &'a str,
+    /// Characters of a passage.
+    pub passage_chars: usize,
+    /// Passages of one request; at least 1.
     pub batch: usize,
-    /// Texts of this run.
-    pub texts_max: usize,
+    /// Passages of this run.
+    pub passages_max: usize,
     /// A text that is refused alone is sent again so often, and then given up.
     pub retry: &'a RetryOptions,
     /// Whose texts may be sent.
@@ -50,6 +54,8 @@ pub struct EmbedReport {
     pub refused: u64,
     /// Texts that were refused too often.
     pub given_up: u64,
+    /// The first of these, by their episodes, and why.
+    pub named: Vec<String>,
     /// Texts that still wait for a later run: there were more than one run sends, or nobody answered.
     pub waiting: u64,
     /// Why the model didn't answer: the step ended early.
@@ -87,6 +93,11 @@ pub fn embed_new(store: &mut Store, cx: &mut RunContext<'_>) -> Result<EmbedRepo
     let report = with_options(settings, cx, |options| {
         embed(store, options, &|texts| embedder.vectors(&permit, texts))
     })?;
+    for named in &report.named {
+        cx.notices.note(&format!(
+            "no vector for {named}; given up (sessionmill run --ask-again)"
+        ))?;
+    }
     if let Some(Silence { why, .. }) = &report.silence {
         let waiting = plural(report.waiting, "text");
         cx.notices.note(&format!(
@@ -96,7 +107,7 @@ pub fn embed_new(store: &mut Store, cx: &mut RunContext<'_>) -> Result<EmbedRepo
     Ok(report)
 }
 
-/// How many texts a run would send of what is stored; `None`: no model is configured.
+/// How many texts at most a run would send of what is stored; `None`: no model is configured.
 ///
 /// # Errors
 /// When the store can't be read.
@@ -104,8 +115,8 @@ pub fn planned(store: &Store, cx: &RunContext<'_>) -> Result<Option<u64>> {
     let Some(settings) = &cx.loaded.config.embeddings else {
         return Ok(None);
     };
-    let (sent, _) = with_options(settings, cx, |options| waiting(store, options))?;
-    Ok(Some(sent.len() as u64))
+    let waiting = with_options(settings, cx, |options| waiting(store, options))?;
+    Ok(Some(waiting.len().min(settings.texts_max) as u64))
 }
 
 fn with_options<T>(
@@ -115,32 +126,33 @@ fn with_options<T>(
 ) -> Result<T> {
     act(&EmbedOptions {
         now: cx.now,
-        model: &settings.model,
+        made_by: &settings.made_by(),
+        prefix: &settings.passage_prefix,
+        passage_chars: settings.passage_chars,
         batch: settings.batch,
-        texts_max: settings.texts_max,
+        passages_max: settings.texts_max,
         retry: &retry(&cx.loaded.config.delivery),
         admission: &Admission::new(cx.loaded, cx.env, Window::Configured, cx.now),
     })
 }
 
-/// The episodes that a run would send, the latest first: not those of projects that are excluded,
-/// switched off or not trusted; and how many more wait.
+/// The episodes that have no vector, the latest first: not those of projects that are excluded, switched off
+/// or not trusted.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn waiting(store: &Store, options: &EmbedOptions<'_>) -> Result<(Vec<Unembedded>, u64)> {
-    let mut waiting = store.unembedded(options.model, options.now)?;
+fn waiting(store: &Store, options: &EmbedOptions<'_>) -> Result<Vec<Unembedded>> {
+    let mut waiting = store.unembedded(options.made_by, options.now)?;
     waiting.retain(|one| {
         let (project, cwd) = (Some(one.project_path.as_str()), one.cwd.as_deref());
         options.admission.admit(project, cwd, &one.path).is_ok()
     });
-    let left = waiting.len().saturating_sub(options.texts_max);
-    waiting.truncate(options.texts_max);
-    Ok((waiting, left as u64))
+    Ok(waiting)
 }
 
-/// Asks for the vectors of the texts that wait and keeps each answer at once. A part that is refused is
-/// halved until the text that is at fault stands alone.
+/// Asks for the vectors of the texts that wait and keeps each answer at once. A request that is refused, or
+/// takes too long, is halved until the passage that is at fault stands alone; after one that took too long, no
+/// later one is as large.
 ///
 /// # Errors
 /// When the store fails; a model that does is told in what is returned.
@@ -149,66 +161,146 @@ pub fn embed(
     options: &EmbedOptions<'_>,
     talk: &EmbedFn<'_>,
 ) -> Result<EmbedReport> {
-    let (waiting, left) = waiting(store, options)?;
+    let waiting = waiting(store, options)?;
     let mut step = Step {
-        length: store.vector_length(options.model)?,
+        length: store.vector_length(options.made_by)?,
+        batch: options.batch,
+        next: options.batch,
+        answered: false,
         in_a_row: 0,
         done: EmbedReport::default(),
     };
-    for part in waiting.chunks(options.batch) {
-        let texts = store.to_embed(options.model, part)?;
-        let mut parts = vec![texts.as_slice()];
-        while let (Some(part), None) = (parts.pop(), &step.done.silence) {
-            if let Some((first, second)) = step.ask(store, part, options, talk)? {
-                parts.extend([second, first]);
-            }
+    let (mut sent, mut texts) = (0, Vec::new());
+    for (nth, one) in (1..).zip(&waiting) {
+        let read = store.to_embed(options.made_by, std::slice::from_ref(one))?;
+        texts.extend(read.into_iter().map(|text| Text::new(text, options)));
+        let passages: usize = texts.iter().map(|text: &Text| text.passages.len()).sum();
+        let is_last = nth == waiting.len() || sent + passages >= options.passages_max;
+        if passages < step.batch && !is_last {
+            continue;
         }
-        if step.done.silence.is_some() {
+        step.embed(store, &mut texts, options, talk)?;
+        sent += passages;
+        texts.clear();
+        if is_last || step.done.silence.is_some() {
             break;
         }
     }
     let mut done = step.done;
-    done.waiting = waiting.len() as u64 + left - done.texts - done.given_up;
+    done.waiting = waiting.len() as u64 - done.texts - done.given_up;
     Ok(done)
 }
 
+/// A text with what is known of its passages.
+struct Text {
+    text: ToEmbed,
+    passages: Vec<(String, Option<Vector>)>,
+    /// Why one of them has no vector.
+    refused: Option<String>,
+}
+
+impl Text {
+    fn new(text: ToEmbed, options: &EmbedOptions<'_>) -> Text {
+        let passages = passages(&text.text, options.passage_chars).into_iter();
+        let with_prefix = |passage| (format!("{}{passage}", options.prefix), None);
+        Text {
+            passages: passages.map(with_prefix).collect(),
+            text,
+            refused: None,
+        }
+    }
+
+    /// `None`: not all of its passages have a vector.
+    fn vectors(&self) -> Option<PassageVectors> {
+        let vectors = self.passages.iter().map(|(_, vector)| vector.clone());
+        PassageVectors::new(&vectors.collect::<Option<Vec<Vector>>>()?)
+    }
+}
+
+/// The number of a text and that of its passage.
+type Nth = (usize, usize);
+
 struct Step {
-    /// Bytes of a vector of this model, where one is known.
+    /// Bytes of a vector, where one is known.
     length: Option<usize>,
+    /// Passages of a request at most: fewer after one that took too long.
+    batch: usize,
+    /// Passages of the next one.
+    next: usize,
+    /// A request was answered in this run.
+    answered: bool,
+    /// Texts that were refused one after the other.
     in_a_row: u32,
     done: EmbedReport,
 }
 
-/// Two halves that are asked about next.
-type Halves<'t> = Option<(&'t [ToEmbed], &'t [ToEmbed])>;
-
 impl Step {
-    fn ask<'t>(
+    /// Asks for some texts' vectors and stores those of each that has all of its own.
+    fn embed(
         &mut self,
         store: &mut Store,
-        part: &'t [ToEmbed],
+        texts: &mut [Text],
         options: &EmbedOptions<'_>,
         talk: &EmbedFn<'_>,
-    ) -> Result<Halves<'t>> {
-        let texts: Vec<String> = part.iter().map(|text| cut(&text.text).to_owned()).collect();
-        match talk(&texts).and_then(|vectors| self.checked(vectors)) {
-            Ok(vectors) => {
-                let made: Vec<(&ToEmbed, Vector)> = part.iter().zip(vectors).collect();
-                store.put_vectors(options.model, &made)?;
-                self.done.texts += made.len() as u64;
-                self.in_a_row = 0;
-            }
-            Err(Unanswered::Refused { .. }) if part.len() > 1 => {
-                return Ok(Some(part.split_at(part.len() / 2)));
-            }
-            Err(Unanswered::Refused { why }) => {
-                for text in part {
-                    self.refuse(store, text, &why, options)?;
+    ) -> Result<()> {
+        let of = |(n, text): (usize, &Text)| (0..text.passages.len()).map(move |at| (n, at));
+        let all: Vec<Nth> = texts.iter().enumerate().flat_map(of).collect();
+        let mut left = all.as_slice();
+        while let (false, None) = (left.is_empty(), &self.done.silence) {
+            let (part, rest) = left.split_at(left.len().min(self.next));
+            match self.ask(texts, part, talk) {
+                Asked::Halve => self.next = part.len() / 2,
+                Asked::Done => {
+                    self.next = self.batch.min(self.next * 2);
+                    left = rest;
+                }
+                Asked::Refused(why, is_late) => {
+                    let nth = part[0].0;
+                    self.refuse(store, &mut texts[nth], (why, is_late), options)?;
+                    // what else it has is not asked for
+                    let other = left.iter().position(|(n, _)| *n != nth);
+                    left = &left[other.unwrap_or(left.len())..];
                 }
             }
-            Err(unanswered) => self.done.silence = Silence::of(&unanswered),
         }
-        Ok(None)
+        let made = texts.iter().filter(|text| text.refused.is_none());
+        let made: Vec<(&ToEmbed, PassageVectors)> = made
+            .filter_map(|text| Some((&text.text, text.vectors()?)))
+            .collect();
+        store.put_vectors(options.made_by, &made)?;
+        self.done.texts += made.len() as u64;
+        Ok(())
+    }
+
+    fn ask(&mut self, texts: &mut [Text], part: &[Nth], talk: &EmbedFn<'_>) -> Asked {
+        let passage = |(n, at): &Nth| texts[*n].passages[*at].0.clone();
+        let passages: Vec<String> = part.iter().map(passage).collect();
+        let unanswered = match talk(&passages).and_then(|vectors| self.checked(vectors)) {
+            Ok(vectors) => {
+                for ((n, at), vector) in part.iter().zip(vectors) {
+                    texts[*n].passages[*at].1 = Some(vector);
+                }
+                self.in_a_row = 0;
+                self.answered = true;
+                return Asked::Done;
+            }
+            Err(unanswered) => unanswered,
+        };
+        match unanswered {
+            Unanswered::Refused { .. } if part.len() > 1 => Asked::Halve,
+            Unanswered::Unavailable { is_late: true, .. } if part.len() > 1 => {
+                self.batch = part.len() / 2;
+                Asked::Halve
+            }
+            Unanswered::Refused { why } => Asked::Refused(why, false),
+            Unanswered::Unavailable {
+                why, is_late: true, ..
+            } => Asked::Refused(why, true),
+            other => {
+                self.done.silence = Silence::of(&other);
+                Asked::Done
+            }
+        }
     }
 
     /// Vectors that can be compared with those that are stored.
@@ -222,50 +314,51 @@ impl Step {
         Ok(vectors)
     }
 
+    /// A text of which a passage was refused alone, or took too long: for that it is not given up while
+    /// nothing at all is answered, for then the server is at fault.
     fn refuse(
         &mut self,
         store: &mut Store,
-        text: &ToEmbed,
-        why: &str,
+        text: &mut Text,
+        (why, is_late): (String, bool),
         options: &EmbedOptions<'_>,
     ) -> Result<()> {
-        let attempts = text.attempts + 1;
-        let again = attempts <= options.retry.max_retries;
+        let attempts = text.text.attempts + 1;
+        let is_silent = is_late && !self.answered;
+        let again = attempts <= options.retry.max_retries || is_silent;
         let wait_ms = options.retry.delay_ms(attempts);
         let next_at = again.then(|| Time(options.now.0.saturating_add(wait_ms)));
-        store.put_refusal(options.model, text, next_at, why)?;
+        store.put_refusal(options.made_by, &text.text, next_at, &why)?;
         match again {
             true => self.done.refused += 1,
-            false => self.done.given_up += 1,
+            false => {
+                self.done.given_up += 1;
+                if self.done.named.len() < NAMED_MAX {
+                    self.done.named.push(format!("{}: {why}", text.text.name));
+                }
+            }
         }
         self.in_a_row += 1;
         if self.in_a_row == REFUSED_IN_A_ROW_MAX {
             self.done.silence = Some(Silence {
-                why: why.to_owned(),
+                why: why.clone(),
                 is_lasting: false,
             });
         }
+        text.refused = Some(why);
         Ok(())
     }
 }
 
+/// What came of a request.
+enum Asked {
+    /// Its passages have their vectors, or nobody can be asked.
+    Done,
+    /// Half of it is asked for next.
+    Halve,
+    /// It was one passage, which was refused, or took too long.
+    Refused(String, bool),
+}
+
 /// What a model that was replaced under its name does.
 pub const OTHER_LENGTH: &str = "the vectors have another length than those that are stored: another model needs another name in `embeddings.model`";
-
-/// The first characters of a text.
-pub(in crate::pipeline) fn cut(text: &str) -> &str {
-    let end = text.char_indices().nth(TEXT_CHARS_MAX);
-    end.map_or(text, |(end, _)| &text[..end])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_cut_between_characters() {
-        let long = "é".repeat(TEXT_CHARS_MAX + 1);
-        assert_eq!(cut(&long).chars().count(), TEXT_CHARS_MAX);
-        assert_eq!(cut("é"), "é");
-    }
-}

@@ -492,7 +492,7 @@ fn one(
             };
             (llm_summary, None)
         }
-        Err(Unanswered::Unavailable { why, after_ms }) => {
+        Err(Unanswered::Unavailable { why, after_ms, .. }) => {
             let after_ms = after_ms.and_then(|ms| i64::try_from(ms).ok());
             (away(&asked.session, why, after_ms, options, done), None)
         }

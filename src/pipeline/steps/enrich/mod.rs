@@ -7,6 +7,7 @@ pub mod condense;
 pub mod embeddings;
 pub mod llm_summary;
 pub mod models;
+pub mod passages;
 mod report;
 pub mod session_summary;
 pub mod tools;
