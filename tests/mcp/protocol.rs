@@ -93,14 +93,15 @@ fn a_passage_goes_on_to_what_was_said_of_it() {
 /// Who may read nothing yet is told what the user can type.
 #[test]
 fn without_a_store_the_next_step_depends_on_consent() {
-    for (settings, wants) in [
-        (json!({}), "sessionmill run"),
+    for (enabled, wants) in [
+        (true, "sessionmill run"),
         (
-            json!({"enabled": false}),
+            false,
             "if the user agrees: sessionmill enable; then: sessionmill run",
         ),
     ] {
-        let home = Home::empty(settings);
+        let home = Home::empty(json!({}));
+        home.configure(&json!({"session_tracking": {"enabled": enabled}}));
         let mut client = Client::new(&home, &[]);
         for (tool, arguments) in [
             ("recent", json!({})),
