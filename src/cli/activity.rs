@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 /// The filter that `search` and `sessions` share.
 #[derive(clap::Args, Debug, Default)]
 pub struct ActivityFilter {
-    /// Only this kind of work: conditions with >, >=, <, <=, = on building, fixing, configuring,
-    /// exploring, refactoring, reviewing, testing, documenting, as in 'fixing>0.6,configuring>0.4'
+    /// Only this kind of work: conditions (>, >=, <, <=, =) on building, fixing, configuring,
+    /// exploring, refactoring, reviewing, testing or documenting, for example
+    /// 'fixing>0.6,configuring>0.4'
     #[arg(long, value_name = "CONDITIONS", value_parser = ActivityConditions::parse)]
     pub activity: Option<ActivityConditions>,
 }

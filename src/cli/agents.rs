@@ -18,10 +18,10 @@ use std::path::PathBuf;
 /// Options of `install`.
 #[derive(Args, Debug)]
 pub struct Install {
-    /// Whose settings
+    /// Which agent's settings: claude or codex
     #[arg(long, value_name = "NAME", required = true, value_parser = agent)]
     pub agent: Vec<Agent>,
-    /// Print what would change, and write nothing
+    /// Show what would change, without changing it
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -29,13 +29,13 @@ pub struct Install {
 /// Options of `remove`.
 #[derive(Args, Debug)]
 pub struct Remove {
-    /// Whose settings [default: both]
+    /// Which agent's settings: claude or codex [default: both]
     #[arg(long, value_name = "NAME", value_parser = agent)]
     agent: Vec<Agent>,
-    /// Print what would change, and write nothing
+    /// Show what would change, without changing it
     #[arg(long)]
     dry_run: bool,
-    /// Also what somebody changed by hand
+    /// Remove entries that were changed by hand too
     #[arg(long)]
     force: bool,
 }

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use anyhow::Result;
 use clap_complete::{Shell, generate};
 
-/// Print what makes a shell complete commands and options
+/// Print a shell completion script
 ///
 /// bash: `source <(sessionmill completion bash)` in ~/.bashrc; zsh: `sessionmill completion zsh >
 /// ~/.zfunc/_sessionmill`, in a folder of $fpath; fish: `sessionmill completion fish >

@@ -9,7 +9,7 @@ use crate::pipeline::steps::enrich::llm_summary::template;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Show the current settings, where each comes from, and their schema
+/// Show, check and change settings
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -18,15 +18,15 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// Show every setting with its value and where it comes from
+    /// Show every setting with its value and origin
     Show,
-    /// Check the settings files and report what is wrong
+    /// Check the settings files for errors
     Validate,
     /// Print the path of the settings file
     Path,
     /// Print the JSON Schema of the settings file
     Schema {
-        /// Schema of tracking-config.json instead of graphiti.config.json
+        /// Print the schema of tracking-config.json instead
         #[arg(long)]
         tracking: bool,
     },

@@ -11,10 +11,11 @@ use crate::store::{Access, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// The places that something may be sent to: give consent, list it, take it back
+/// Allow or stop sending data to an endpoint
 ///
-/// Nothing leaves this machine until you agreed to the very endpoint that is configured; one that
-/// changes needs a new consent. Runs never ask. Reading logs on this machine is `enable`.
+/// Nothing leaves this machine until you consent to the exact endpoint that is configured; a
+/// changed endpoint needs a new consent. Runs never ask. Consent to reading logs on this machine is
+/// separate: see `enable`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -23,18 +24,18 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// Agree that something is sent to an endpoint
+    /// Allow sending data to an endpoint
     Give {
-        /// scheme://host[:port][/path], as it is configured
+        /// scheme://host[:port][/path], as in the settings
         #[arg(value_name = "ENDPOINT")]
         endpoint: String,
-        /// The words of consent; asked for when absent
+        /// The words of consent [default: ask]
         #[arg(long, value_name = "TEXT")]
         confirm: Option<String>,
     },
-    /// Show what was agreed to and what was taken back, the last word of each
+    /// List the endpoints with consent given or revoked
     List,
-    /// Take a consent back: nothing is sent there from now on, also by a run that is going
+    /// Stop sending data to an endpoint, effective at once, even during a run
     Revoke {
         /// scheme://host[:port][/path]
         #[arg(value_name = "ENDPOINT")]

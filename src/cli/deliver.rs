@@ -21,10 +21,10 @@ use anyhow::Result;
 use serde_json::json;
 use uuid::Uuid;
 
-/// Sinks: deliver to them, see what arrived and what was given up
+/// Deliver episodes to other systems and check what arrived
 ///
-/// Sinks are named under `sinks` in the settings. Every run delivers what is due; these commands do
-/// parts of it, or look.
+/// Destinations are listed under `sinks` in the settings. Every run delivers what is due; these
+/// commands deliver or check separately.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -33,63 +33,65 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// How each sink stands: what waits, what is there, what was given up
+    /// Show each sink: what waits, what arrived, what failed permanently
     Status,
-    /// Deliver what is due, also to a sink that is paused
+    /// Deliver what is due, even to a paused sink
     Run {
         /// Only this sink
         #[arg(value_name = "SINK")]
         sink: Option<String>,
-        /// Also what was stored before the sink was known, oldest first
+        /// Include episodes stored before the sink was configured, oldest first
         #[arg(long)]
         history: bool,
-        /// Not more than so many episodes per sink
+        /// Maximum episodes per sink
         #[arg(long, value_name = "N")]
         max: Option<usize>,
-        /// Also to a server whose episodes can't be read back: nobody will know what arrived
+        /// Deliver even to a server whose episodes can't be read back; arrival is never
+        /// confirmed
         #[arg(long, requires = "sink")]
         unverified: bool,
-        /// This time, also in and of projects that an agent was told not to trust
+        /// Include untrusted projects this time
         #[arg(long)]
         allow_untrusted: bool,
-        /// Say what would be sent and what it would cost; send nothing
+        /// Show what would be sent and what it would cost, without sending it
         #[arg(long)]
         dry_run: bool,
     },
-    /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
+    /// Read back everything that was delivered; exit 3 if something is missing or there twice
     Verify {
         /// Only this sink
         #[arg(value_name = "SINK")]
         sink: Option<String>,
-        /// What is missing waits again
+        /// Queue what is missing for delivery
         #[arg(long)]
         requeue: bool,
-        /// Also in a project that an agent was told not to trust
+        /// Run even in an untrusted project
         #[arg(long)]
         allow_untrusted: bool,
     },
-    /// See whether sinks answer and let us in
+    /// Check that sinks can be reached and accept our credentials
     Check {
         /// Only this sink
         #[arg(value_name = "SINK")]
         sink: Option<String>,
-        /// Write an episode, read it back, remove it
+        /// Write a test episode, read it back and remove it
         #[arg(long)]
         smoke: bool,
-        /// Also in a project that an agent was told not to trust
+        /// Run even in an untrusted project
         #[arg(long)]
         allow_untrusted: bool,
     },
-    /// Move what is stored under another group to the present one: removed at the sinks, delivered again
+    /// Move everything from another group to the current one: removes it from the sinks and
+    /// delivers it again
     Regroup {
-        /// The group that it has now
+        /// The group to move from
         #[arg(value_name = "GROUP")]
         group: String,
-        /// Say how much that is, move nothing
+        /// Show how much would be moved, without moving it
         #[arg(long)]
         dry_run: bool,
     },
-    /// What was given up
+    /// List, retry or drop deliveries that failed permanently
     Dead {
         #[command(subcommand)]
         verb: Dead,
@@ -98,11 +100,11 @@ enum Verb {
 
 #[derive(clap::Subcommand, Debug)]
 enum Dead {
-    /// List it with the reasons
+    /// List them with the reasons
     List,
-    /// Try again from the start
+    /// Queue them for delivery again
     Replay(Letters),
-    /// Give up for good
+    /// Stop trying to deliver them
     Drop(Letters),
 }
 

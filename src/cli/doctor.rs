@@ -17,21 +17,21 @@ use crate::pipeline::progress::Silent;
 use anyhow::Result;
 use serde_json::json;
 
-/// Say what is wrong, and the command that mends it
+/// Check for problems and show how to fix them
 ///
-/// Looks at the store, the settings, the timer and the logs. Exit 3 when something needs attention;
-/// notes alone don't.
+/// Checks the store, the settings, the timer and the logs. Exits 3 if something needs attention;
+/// notes do not count.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Mend the store: the full-text index from the texts, or the file from what can be read of it
+    /// Repair the store: rebuild the full-text index, or the whole file from what is readable
     /// and from the logs. The damaged file is set aside, never deleted
     #[arg(long)]
     repair: bool,
-    /// Read every log again and compare it with what was read of it
+    /// Read every log again and compare it with what is stored
     #[arg(long)]
     deep: bool,
-    /// Plant secrets of every rule in a throw-away home, run over them, and look for them in every
-    /// byte of what that leaves behind
+    /// Plant secrets for every rule in a temporary home, index them, and search every byte of
+    /// the result for them
     #[arg(long, conflicts_with_all = ["repair", "deep"])]
     canary: bool,
 }

@@ -14,26 +14,26 @@ use anyhow::Result;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Say yes: let the session logs of coding agents be read and kept
+/// Turn tracking on (asks for consent)
 ///
-/// What was said in sessions and one line per tool call is kept in ~/.graphiti, readable by you
-/// only. Nothing leaves this machine.
+/// Lets sessionmill read the session logs of coding agents and store what was said, with one line
+/// per tool call, in ~/.graphiti, readable by you only. Nothing leaves this machine.
 #[derive(clap::Args, Debug)]
 pub struct EnableArgs {
-    /// Take back `disable --project`: read this project's sessions again
+    /// Read this project's sessions again (reverts `disable --project`)
     #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
-    /// The words of consent; asked for when absent
+    /// The words of consent [default: ask]
     #[arg(long, value_name = "TEXT")]
     confirm: Option<String>,
 }
 
-/// Stop reading logs, all of them or one project's
+/// Turn tracking off, everywhere or for one project
 ///
-/// What is stored stays searchable; `forget` removes it.
+/// What is already stored stays searchable; `forget` deletes it.
 #[derive(clap::Args, Debug)]
 pub struct DisableArgs {
-    /// Only this project's: a path, or its name
+    /// Only for this project: its name, or a path in it
     #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
 }

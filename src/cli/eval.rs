@@ -13,25 +13,25 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Measure the rules and the ranking against examples labelled by hand
+/// Measure rules and ranking against labeled examples
 ///
 /// Prints every figure whose file is there: commands.jsonl, tools.jsonl, secrets.jsonl,
-/// sessions.jsonl, sessions_short.jsonl, recall.jsonl. A figure below its bar is exit 1. For recall,
-/// the logs are read into a throw-away store.
+/// sessions.jsonl, sessions_short.jsonl, recall.jsonl. Exits 1 if a figure is below its bar. For
+/// recall, reads the logs into a temporary store.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A folder with labelled examples; may be said more than once
+    /// A folder with labeled examples; may be repeated
     #[arg(long, value_name = "DIR", required = true)]
     truth: Vec<PathBuf>,
-    /// A folder below which the sessions' logs are; may be said more than once [default:
-    /// ../corpus/home beside the examples]
+    /// A folder that contains the sessions' logs; may be repeated [default: ../corpus/home
+    /// beside the examples]
     #[arg(long, value_name = "DIR")]
     corpus: Vec<PathBuf>,
-    /// Only these: commands, tools, secrets, sessions, sessions_short, recall
+    /// Measure only these: commands, tools, secrets, sessions, sessions_short, recall
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true,
         value_parser = PossibleValuesParser::new(PARTS))]
     only: Vec<String>,
-    /// Print the examples that miss
+    /// List the examples that were missed
     #[arg(long)]
     misses: bool,
 }

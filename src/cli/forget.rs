@@ -4,37 +4,36 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters;
-use crate::memory::places::prefix;
+use crate::memory::forget_request::ForgetRequest;
 use crate::memory::when::When;
-use crate::memory::{memory_groups, query_terms};
-use crate::model::error::{Error, ErrorKind};
+use crate::model::error::Error;
 use crate::model::human;
 use crate::model::shell;
-use crate::model::time::Time;
 use crate::model::tombstone::Selection;
 use crate::pipeline::doctor::set_aside;
 use crate::pipeline::lock::Lock;
-use crate::store::{Access, Forgotten, Hit, Query, SessionFilter, Store};
+use crate::store::{Access, Forgotten, Store};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Remove what was said, for good
+/// Permanently delete sessions or matching text
 ///
-/// Episodes, their words and titles are removed, the file is compacted, and later runs don't bring
-/// them back. The agents' own logs are not touched. Several sessions at once are asked about on a
-/// terminal and need --yes elsewhere.
+/// Deletes episodes with their index and titles and compacts the file; later runs do not bring them
+/// back. The agents' own logs are not touched. To delete several sessions at once, confirm on the
+/// terminal or pass --yes.
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub struct Args {
-    /// A session's id, or its beginning
+    /// Id of a session, or a prefix of it
     #[arg(value_name = "SESSION", group = "what", conflicts_with_all = ["project", "namespace", "group", "before", "matching"])]
     id: Option<String>,
-    /// The same
+    /// Alias of SESSION
     #[arg(long, value_name = "SESSION", group = "what", conflicts_with_all = ["id", "project", "namespace", "group", "before", "matching"])]
     session: Option<String>,
-    /// All sessions of a project, by a path or its name; with --before or --match: only of it
+    /// All sessions of this project (its name, or a path in it); limits --before and --match to
+    /// it
     #[arg(
         long,
         value_name = "PROJECT",
@@ -42,30 +41,32 @@ pub struct Args {
         conflicts_with = "namespace"
     )]
     project: Option<PathBuf>,
-    /// The same by its namespace, or the beginning of it
+    /// All sessions of this namespace, or of those with this prefix
     #[arg(long, value_name = "HEX", group = "what")]
     namespace: Option<String>,
-    /// All that is in this group: the sessions that are delivered to it or that its scope covers, its
-    /// memories, and what it was told of its owner
+    /// Everything in this group: sessions delivered to it or covered by its scope, its
+    /// memories, and what it was sent about its owner
     #[arg(long, value_name = "NAME", group = "what", conflicts_with_all = ["project", "namespace", "before", "matching"])]
     group: Option<String>,
-    /// Episodes that began before: 90d, 2026-04-01. Sessions that go on keep what was said since
+    /// Episodes that began before WHEN: 90d, 2026-04-01. Sessions that continued later keep the
+    /// rest
     #[arg(long, value_name = "WHEN", group = "what", conflicts_with = "matching")]
     before: Option<When>,
-    /// All sessions in which `search` finds this, whole
+    /// All sessions in which `search` finds this
     #[arg(long = "match", value_name = "WORDS", group = "what")]
     matching: Option<String>,
-    /// Let what was forgotten come back with the next run, where its logs still exist: one session,
-    /// or, without one, everything
+    /// Let the next run restore what was deleted, if its logs still exist: one session, or
+    /// everything
     #[arg(long, group = "what", conflicts_with_all = ["project", "namespace", "group", "before", "matching", "dry_run"])]
     undo: bool,
-    /// The damaged stores that `doctor --repair` set aside: they still hold what was forgotten since
+    /// Delete the damaged stores that `doctor --repair` set aside; they may contain what was
+    /// deleted later
     #[arg(long, group = "what", conflicts_with_all = ["id", "session", "project", "namespace", "group", "before", "matching", "undo"])]
     purge_aside: bool,
-    /// Say what would go, remove nothing
+    /// Show what would be deleted, without deleting it
     #[arg(long)]
     dry_run: bool,
-    /// Don't ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }
@@ -154,99 +155,18 @@ fn nothing(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Failed)
 }
 
+/// What the arguments name.
 fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
-    if let Some(typed) = args.one() {
-        let Some(row) = store.session(typed)? else {
-            return Err(no_session(typed).into());
-        };
-        return Ok(Selection {
-            sessions: vec![row.session.id],
-            ..Selection::default()
-        });
-    }
-    if let Some(group) = &args.group {
-        let (sessions, memories) = memory_groups::members(store, group)?;
-        return Ok(Selection {
-            sessions,
-            memories,
-            group: Some(group.clone()),
-            ..Selection::default()
-        });
-    }
-    let namespaces = namespaces_of(args, ctx)?;
-    let until = |time: Time| {
-        namespaces
-            .iter()
-            .flatten()
-            .map(move |space| (space.clone(), time))
-    };
-    if let Some(when) = args.before {
-        let before = when.start(ctx.now, ctx.zone);
-        if before > ctx.now {
-            return Err(Error::usage("what was not said yet can't be forgotten").into());
-        }
-        let all = namespaces.is_none().then(|| (String::new(), before));
-        return Ok(Selection {
-            before: until(before).chain(all).collect(),
-            ..Selection::default()
-        });
-    }
-    if let Some(words) = &args.matching {
-        return found(words, namespaces, store);
-    }
-    let filter = SessionFilter {
-        namespaces: namespaces.clone(),
-        ..SessionFilter::default()
-    };
-    let rows = store.sessions(&filter)?.into_iter();
-    Ok(Selection {
-        sessions: rows.map(|row| row.session.id).collect(),
-        // Logs of the project that no run has read yet stay out too.
-        before: until(ctx.now).collect(),
-        ..Selection::default()
-    })
-}
-
-/// Of the project that is named, all that it is stored with.
-fn namespaces_of(args: &Args, ctx: &Ctx) -> Result<Option<Vec<String>>> {
     let places = session_filters::places(ctx)?;
-    let root = match (&args.project, &args.namespace) {
-        (None, None) => return Ok(None),
-        (None, Some(typed)) => match prefix(typed) {
-            Some(hex) => return Ok(Some(places.widened(vec![hex]))),
-            None => places.meant(typed, &ctx.env.cwd)?,
-        },
-        (Some(path), _) => places.any(path, &ctx.env.cwd)?,
+    let request = ForgetRequest {
+        session: args.one(),
+        group: args.group.as_deref(),
+        project: args.project.as_deref(),
+        namespace: args.namespace.as_deref(),
+        before: args.before.map(|when| when.start(ctx.now, ctx.zone)),
+        matching: args.matching.as_deref(),
     };
-    Ok(Some(places.namespaces(&root).into_iter().collect()))
-}
-
-/// Sessions with an episode that has all the words, and memories that have them.
-fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<Selection> {
-    let query = Query {
-        namespaces,
-        ..query_terms::parse(words, u32::MAX)
-    };
-    if query.terms.is_empty() {
-        return Err(Error::usage("--match needs a word that is to be found").into());
-    }
-    let (logs, others): (Vec<Hit>, Vec<Hit>) = store
-        .search(&query)?
-        .into_iter()
-        .partition(Hit::is_of_a_log);
-    let mut sessions: Vec<String> = logs.into_iter().map(|hit| hit.session).collect();
-    sessions.sort_unstable();
-    sessions.dedup();
-    Ok(Selection {
-        sessions,
-        memories: others.into_iter().map(|hit| hit.episode).collect(),
-        ..Selection::default()
-    })
-}
-
-fn no_session(typed: &str) -> Error {
-    let message = format!("there is no session {typed}");
-    Error::new(ErrorKind::Failed, message).hinted("sessionmill sessions")
+    Ok(request.selection(store, &places, &ctx.env.cwd, ctx.now)?)
 }
 
 /// One session is what was typed; more than one is asked about.

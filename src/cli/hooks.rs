@@ -13,11 +13,11 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Let Claude Code and Codex ask for memory by themselves
+/// Install hooks so agents recall memory automatically
 ///
-/// At the start of a session they are given what this project's last session came to, what it left
-/// open and the branch; with each prompt, what earlier sessions say about it, where that is something
-/// (`sessionmill recall`, docs/memory.md).
+/// When a session starts, the agent gets the result of this project's last session, what it left
+/// open, and the branch. With each prompt it gets what earlier sessions say about it, if there is a
+/// confident match (`sessionmill recall`, docs/memory.md).
 #[derive(ClapArgs, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -26,14 +26,15 @@ pub struct Args {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// Put our two hooks into an agent's settings
+    /// Add two hooks to an agent's settings
     ///
-    /// Claude Code: settings.json; Codex: hooks.json, which it asks you to review (/hooks). Everything
-    /// else in the file stays as it is, byte for byte. A file that isn't JSON is refused and not touched.
+    /// Changes settings.json of Claude Code, or hooks.json of Codex, which asks you to review
+    /// hooks (/hooks). Everything else in the file stays as it is, byte for byte. A file that
+    /// is not JSON is left alone.
     Install(Install),
-    /// Take exactly our hooks out again
+    /// Remove the hooks
     Remove(Remove),
-    /// Show which of our hooks stand in whose settings
+    /// Show which hooks are installed
     Status,
 }
 

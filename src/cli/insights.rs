@@ -14,11 +14,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Show recurring failures, what works instead, and steps that lead to success
+/// Show recurring failures and what works instead
 ///
-/// Counts and rates with their 95 % intervals over the stored sessions. What occurred once is left
-/// out, and so is what every session does. A sequence of steps is listed if sessions that contain it
-/// are completed significantly more, or less, often than sessions in general.
+/// Also shows steps that lead to success. Prints counts and rates with 95 % confidence intervals.
+/// Leaves out what occurred once and what every session does. A sequence of steps is listed if
+/// sessions with it are completed significantly more or less often than others.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]

@@ -9,9 +9,8 @@ use crate::host::files;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::bytes;
-use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
-use crate::pipeline::explain::{LineAccount, explain};
+use crate::pipeline::explain::{Verdict, explain};
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::backlog;
 use crate::store::{FileAccount, Store};
@@ -152,53 +151,6 @@ fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit
         ctx.out.line(format!("  {text}"))?;
     }
     Ok(Exit::Done)
-}
-
-/// Why a line is, or is not, in an episode.
-#[derive(Debug, PartialEq, Eq)]
-enum Verdict {
-    Unread,
-    Within,
-    /// An earlier line of the log has its record.
-    Repeated,
-    /// Other logs have its record.
-    Copied(Vec<String>),
-    /// The session has it, in its title, links or counts.
-    AboutSession,
-    /// It is no record that could be kept.
-    Fate(Fate),
-    /// Its session stays out.
-    Forgotten,
-    /// It could be kept.
-    LeftOut,
-}
-
-impl Verdict {
-    /// Of a line that was read and is in no episode.
-    fn of(line: &LineAccount, holders: Vec<String>) -> Verdict {
-        match line.fate {
-            Some(Fate::Copied) => Verdict::Repeated,
-            Some(Fate::Kept) if line.about_session => Verdict::AboutSession,
-            Some(Fate::Kept) if holders.is_empty() => Verdict::LeftOut,
-            Some(Fate::Kept) | None => Verdict::Copied(holders),
-            Some(fate) => Verdict::Fate(fate),
-        }
-    }
-
-    fn text(&self) -> Option<String> {
-        Some(match self {
-            Verdict::Unread => "not read yet: sessionmill run".into(),
-            Verdict::Within => return None,
-            Verdict::Repeated => "in no episode: copied, an earlier line has it".into(),
-            Verdict::Copied(logs) => format!("in no episode: copied, {} has it", logs.join(", ")),
-            Verdict::AboutSession => "in no episode: kept with the session".into(),
-            Verdict::Fate(fate) => format!("in no episode: {}", fate.as_str()),
-            Verdict::Forgotten => "in no episode: its session was forgotten".into(),
-            Verdict::LeftOut => {
-                "in no episode: the settings leave it out, or it was forgotten".into()
-            }
-        })
-    }
 }
 
 /// Ids of the episodes of this log that were cut from bytes around a line.

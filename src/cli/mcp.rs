@@ -16,31 +16,30 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
-/// Serve agents: search, sessions, decisions and memory as tools of the Model Context Protocol
+/// Serve search and memory to agents (Model Context Protocol)
 ///
-/// Speaks with the agent that started it, over standard input and output, until that goes away
-/// (docs/mcp.md).
+/// Serves the agent that started it over standard input and output (docs/mcp.md).
 #[derive(ClapArgs, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Serve over HTTP instead, at this address of this machine; clients show the token that lies in
-    /// mcp-token of our folder
+    /// Serve over HTTP instead, at an address of this machine; clients send the token in
+    /// ~/.graphiti/mcp-token
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     http: Option<SocketAddr>,
 }
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// Tell an agent to start us: one entry in the user's own settings
+    /// Add the server to an agent's settings
     ///
-    /// Claude Code: .claude.json; Codex: config.toml. Everything else in the file stays as it is, byte for
-    /// byte. A file that can't be read is refused and not touched.
+    /// Changes .claude.json of Claude Code, or config.toml of Codex. Everything else in the
+    /// file stays as it is, byte for byte. A file that cannot be parsed is left alone.
     Install(Install),
-    /// Take exactly our entry out again
+    /// Remove the server from agents' settings
     Remove(Remove),
-    /// Show in whose settings our entry stands
+    /// Show where the server is installed
     Status,
 }
 

@@ -18,7 +18,7 @@ use crate::store::{Access, KeptWords, MemoryRow, MemoryState, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Memories that were promoted, by command or by a directive in a prompt: list, show, edit, take back
+/// List, show, edit and remove saved memories
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -27,46 +27,47 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// List them, the oldest first
+    /// List memories, oldest first
     List {
-        /// Only of this scope: session, workspace, global
+        /// Only memories of this scope: session, workspace, global
         #[arg(long, value_name = "SCOPE", value_parser = scope)]
         scope: Option<MemoryScope>,
-        /// Only of this project: its name, or a path in it; `.` is the present one
+        /// Only memories of this project: its name, or a path in it (`.` is the current
+        /// one)
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
-        /// Even of projects that an agent was told not to trust
+        /// Include untrusted projects
         #[arg(long)]
         allow_untrusted: bool,
-        /// Directives that were refused instead, and why
+        /// List refused directives instead, with the reasons
         #[arg(long)]
         refused: bool,
     },
-    /// Print one as it is delivered
+    /// Print a memory as it is delivered
     Show {
-        /// Its id, or its beginning
+        /// Id of the memory, or a prefix of it
         #[arg(value_name = "MEMORY")]
         id: String,
     },
-    /// Give one other words; it keeps its id and is delivered again
+    /// Change a memory's title or text; it keeps its id and is delivered again
     #[command(group = clap::ArgGroup::new("words").required(true).multiple(true))]
     Edit {
-        /// Its id, or its beginning
+        /// Id of the memory, or a prefix of it
         #[arg(value_name = "MEMORY")]
         id: String,
-        /// One line
+        /// New title, one line
         #[arg(long, value_name = "LINE", group = "words")]
         title: Option<String>,
-        /// What to remember
+        /// The text to remember
         #[arg(long, value_name = "TEXT", group = "words")]
         text: Option<String>,
-        /// Read what to remember from standard input
+        /// Read the text from standard input
         #[arg(long, conflicts_with = "text", group = "words")]
         stdin: bool,
     },
-    /// Take one back: it is removed here, and by the next run where it was delivered
+    /// Remove a memory here at once, and from sinks with the next run
     Undo {
-        /// Its id, or its beginning
+        /// Id of the memory, or a prefix of it
         #[arg(value_name = "MEMORY")]
         id: String,
     },

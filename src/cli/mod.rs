@@ -20,6 +20,7 @@ mod eval;
 mod exit;
 mod forget;
 mod graph;
+mod help;
 mod hooks;
 mod insights;
 mod ledger;
@@ -66,17 +67,13 @@ use switches::{ColorMode, Switches};
 /// Reads what Claude Code and Codex wrote to disk, keeps what people and agents said and one line
 /// per tool call, and makes it searchable. Nothing leaves this machine without your consent.
 #[derive(Parser, Debug)]
-#[command(name = "sessionmill", version, after_help = AFTER, max_term_width = 100)]
+#[command(name = "sessionmill", version, max_term_width = 100)]
 struct Line {
     #[command(flatten)]
     switches: Switches,
     #[command(subcommand)]
     command: Command,
 }
-
-const AFTER: &str = "\
-Exit codes: 0 done; 1 failed, nothing found, or a difference found; 2 wrong usage or configuration;
-3 some files could not be read, or `doctor` found something; 75 another run holds the lock.";
 
 /// Columns of help where no terminal says how wide it is.
 const HELP_COLUMNS: usize = 100;
@@ -197,7 +194,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
 
 /// All commands with their options.
 fn tree() -> clap::Command {
-    Line::command()
+    help::dressed(Line::command())
 }
 
 fn read(argv: Vec<OsString>, mode: ColorMode, world: &World) -> Result<Line, clap::Error> {
@@ -233,15 +230,14 @@ fn write_manual(command: &mut clap::Command, depth: usize, text: &mut String) {
         .to_owned();
     let help = command.render_long_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    // The switches are the same everywhere; they are told once.
-    let end = match depth {
-        1 => lines.len(),
-        _ => lines
-            .iter()
-            .position(|l| *l == "Everywhere:")
-            .unwrap_or(lines.len()),
-    };
-    let body = lines[..end].join("\n");
+    let at = |heading: &str| lines.iter().position(|line| *line == heading);
+    let end = lines.len();
+    // The global options are the same everywhere; the first command has them.
+    let own = at("Global options:").filter(|_| name != "sessionmill run");
+    let examples = at("Examples:").unwrap_or(end);
+    let body = [&lines[..own.unwrap_or(examples)], &lines[examples..]]
+        .concat()
+        .join("\n");
     text.push_str(&format!(
         "{title} {name}\n\n```text\n{}\n```\n\n",
         body.trim_end()

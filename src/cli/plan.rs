@@ -15,12 +15,12 @@ use crate::store::Store;
 use anyhow::Result;
 use serde_json::json;
 
-/// Say what a run would do and cost, without doing it
+/// Show what a run would do and cost, without doing it
 ///
-/// Reads what a run would read and cuts it the same way; writes nothing, not even a checkpoint.
+/// Reads what a run would read and processes it the same way, but writes nothing.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The pipeline's name
+    /// Name of the pipeline
     #[arg(value_name = "PIPELINE", default_value = "nightly")]
     pipeline: String,
     #[command(flatten)]

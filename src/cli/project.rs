@@ -13,7 +13,7 @@ use anyhow::Result;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Projects: where they are
+/// Move a project's history to its new folder
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -22,15 +22,15 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// Say that a project is at another place now: sessions stored under the old one belong to it
+    /// Attach the sessions of a project's old folder to its new one
     Move {
-        /// Where it was: a path, or its name
+        /// The old folder, or the project's name
         #[arg(value_name = "OLD")]
         old: String,
-        /// Its folder now
+        /// The new folder
         #[arg(value_name = "NEW", required_unless_present = "undo")]
         new: Option<PathBuf>,
-        /// Take the move of OLD back
+        /// Undo the move of OLD
         #[arg(long, conflicts_with = "new")]
         undo: bool,
     },

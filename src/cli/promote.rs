@@ -18,32 +18,32 @@ use serde_json::json;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Keep a memory: a decision, a lesson, a preference, steps, a task, a word's meaning
+/// Save a memory (decision, lesson, preference, …)
 ///
-/// It is found by search at once, given back by recall, and delivered to the group of its scope with
-/// the next run. What looks like a secret is refused. Without --scope it belongs to the project.
+/// Search and recall find it at once; the next run delivers it to the group of its scope. Text that
+/// looks like a secret is refused. It belongs to the current project unless --scope says otherwise.
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("words").required(true))]
 pub struct Args {
     /// decision, lesson, preference, procedure, task or terminology
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: MemoryKind,
-    /// How far it reaches: session, workspace, or global (`user` is the same)
+    /// Where it applies: session, workspace, or global (alias: user)
     #[arg(long, value_name = "SCOPE", default_value = "workspace", value_parser = scope)]
     scope: MemoryScope,
-    /// One line; without it, the text's first one
+    /// Title, one line [default: the first line of the text]
     #[arg(long, value_name = "LINE")]
     title: Option<String>,
-    /// What to remember
+    /// The text to remember
     #[arg(long, value_name = "TEXT", group = "words")]
     text: Option<String>,
-    /// Read what to remember from standard input
+    /// Read the text from standard input
     #[arg(long, group = "words")]
     stdin: bool,
-    /// The project that it is about, by a path or its name; without it, the present one
+    /// The project it is about: its name, or a path in it [default: the current one]
     #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
-    /// With --scope session: which one; without it, the project's latest
+    /// With --scope session: the session's id [default: the project's latest]
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }

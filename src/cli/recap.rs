@@ -13,10 +13,10 @@ use crate::store::{SessionFilter, TYPED};
 use anyhow::Result;
 use serde_json::json;
 
-/// Recap recent work by project: what is left open, and what was done, decided and fixed
+/// Recap recent work: done, decided, fixed, still open
 ///
-/// Each line names its session and the line of its log (sessionmill show SESSION). Without --since:
-/// the last seven days. In a pipe, the output is Markdown.
+/// Covers the last seven days unless --since is given, by project. Each line names its session and
+/// the line of the log. In a pipe, the output is Markdown.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]

@@ -10,16 +10,16 @@ use crate::store::TYPED;
 use anyhow::Result;
 use serde_json::json;
 
-/// Continue a session in the agent that it was held with
+/// Continue a session in its agent
 ///
-/// Goes to the session's folder and starts the agent there (claude --resume, codex resume). Needs the
-/// agent's own log; agents delete old ones.
+/// Changes to the session's folder and starts the agent there (claude --resume, codex resume). This
+/// needs the agent's own log, and agents delete old logs.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  sessionmill resume 6b1f0a34\n  sessionmill resume 6b1f0a34 --print"
 )]
 pub struct Args {
-    /// The session's id, or its beginning
+    /// Id of the session, or a prefix of it
     #[arg(value_name = "SESSION")]
     id: String,
     /// Print the command instead of starting it

@@ -22,27 +22,28 @@ use crate::pipeline::steps::report::RunReport;
 use anyhow::Result;
 use std::io::Write;
 
-/// Run a pipeline: read what is new in the logs and make it searchable
+/// Read what is new in the logs and make it searchable
 ///
-/// Without a name it is `nightly`. `backfill` takes all logs, however old; `ci` compares a corpus
-/// with a recorded result. Your own pipelines are files in ~/.graphiti/pipelines (docs/pipelines.md).
-/// A run may be stopped and repeated at any time; one after another without news does nothing.
+/// Runs the pipeline `nightly` unless another one is named. `backfill` reads all logs, however old;
+/// `ci` compares a corpus with a recorded result. Put your own pipelines into ~/.graphiti/pipelines
+/// (docs/pipelines.md). Interrupted? Just run it again; nothing is lost or duplicated. A run that
+/// finds nothing new writes nothing.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The pipeline's name
+    /// Name of the pipeline
     #[arg(value_name = "PIPELINE", default_value = "nightly")]
     pipeline: String,
     #[command(flatten)]
     options: Options,
-    /// Index into a throw-away store and compare with the recorded result; a difference is exit 1
+    /// Index into a temporary store and compare with the recorded result; exit 1 if they differ
     #[arg(long, conflicts_with = "rebuild")]
     check: bool,
-    /// With --check: record the result instead
+    /// With --check: record the result instead of comparing
     #[arg(long, requires = "check")]
     record: bool,
 }
 
-/// Run the pipeline `backfill`: all logs, however old
+/// Read all logs, however old (the pipeline `backfill`)
 #[derive(clap::Args, Debug)]
 pub struct BackfillArgs {
     #[command(flatten)]
@@ -52,23 +53,22 @@ pub struct BackfillArgs {
 /// What both understand.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Only these steps: ingest, track, enrich, upload, report
+    /// Run only these steps: ingest, track, enrich, upload, report
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = Step::parse)]
     steps: Vec<Step>,
-    /// Derive everything again from the logs that still exist
+    /// Rebuild everything from the logs that still exist
     #[arg(long)]
     rebuild: bool,
-    /// Only logs modified since: 14d, 2h, 2026-04-01
+    /// Read only logs modified since: 14d, 2h, 2026-04-01
     #[arg(long, value_name = "WHEN", conflicts_with = "all")]
     since: Option<When>,
-    /// All logs, however old
+    /// Read all logs, however old
     #[arg(long)]
     all: bool,
-    /// This time, read the logs of projects too that an agent was told not to trust
+    /// Include untrusted projects in this run
     #[arg(long)]
     pub allow_untrusted: bool,
-    /// Ask the models again about sessions and texts that were given up, and at once about those that
-    /// wait
+    /// Retry language-model requests that failed permanently, and waiting ones at once
     #[arg(long)]
     ask_again: bool,
 }

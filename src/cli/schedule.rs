@@ -11,7 +11,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Run a pipeline regularly, with a systemd user timer or a crontab line
+/// Run regularly with a systemd timer or cron
 #[derive(ClapArgs, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,34 +21,33 @@ pub struct Args {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Install(Install),
-    /// Show the timer that is installed, and when it runs next
+    /// Show the installed timer and its next run
     Show,
     /// Stop the timer and remove it
     Remove,
 }
 
-/// Install the timer, or change the one that is there
+/// Install the timer, or change the installed one
 ///
-/// Writes sessionmill.service and sessionmill.timer into ~/.config/systemd/user and enables them;
-/// where no systemd user manager answers, adds a marked block to your crontab. The environment
-/// variables that say where logs and our folder are (SESSIONMILL_HOME, CLAUDE_CONFIG_DIR,
-/// CODEX_HOME) are written down as they are now.
+/// Writes sessionmill.service and sessionmill.timer to ~/.config/systemd/user and enables them;
+/// without a systemd user manager, adds a marked block to your crontab. Saves the current values of
+/// SESSIONMILL_HOME, CLAUDE_CONFIG_DIR and CODEX_HOME for the timer.
 #[derive(ClapArgs, Debug)]
 struct Install {
-    /// How often: 5m, 15m, 1h, 6h, 1d (a divisor of the hour or of the day)
-    /// [default: schedule.interval of the settings, 15min]
+    /// How often: 5m, 15m, 1h, 6h, 1d; must divide the hour or the day [default: the setting
+    /// schedule.interval, 15min]
     #[arg(long, value_name = "SPAN")]
     every: Option<Every>,
-    /// The pipeline to run
+    /// Pipeline to run
     #[arg(long, value_name = "NAME", default_value = "nightly")]
     pipeline: String,
-    /// Use systemd, whatever is detected
+    /// Use systemd even if it was not detected
     #[arg(long, conflicts_with = "cron")]
     systemd: bool,
-    /// Use cron, whatever is detected
+    /// Use cron even if systemd was detected
     #[arg(long)]
     cron: bool,
-    /// Print what would be written, and write nothing
+    /// Show what would be written, without writing it
     #[arg(long)]
     dry_run: bool,
 }

@@ -31,45 +31,45 @@ use crate::tracking::git_history::commit_hint;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Search sessions and memories by words, best first
+/// Search sessions and memories, best match first
 ///
-/// All words must occur, in any form, except filler words; if no episode has them all, those with
-/// some are shown. Each session is listed once, with its best match (--all-parts lists them all).
-/// Quotes make a phrase, `pars*` matches a prefix, `this OR that` either, `-- -word` excludes a word.
-/// Names match whole and by their parts: `config` finds parse_config and parseConfig. Fields
-/// filter: project: agent: tool: file: source:
-/// operation: activity: session: since: until:, as in `retry since:14d tool:Bash` (docs/memory.md).
+/// Finds what contains all words, in any form; if nothing contains all of them, what contains some.
+/// Each session is listed once, with its best match (--all-parts lists them all). Quotes make a
+/// phrase, `pars*` matches a prefix, `this OR that` either, `-- -word` excludes a word. Names match
+/// whole and in parts: `config` finds parse_config and parseConfig. Filter by field: project:
+/// agent: tool: file: source: operation: activity: session: since: until:, as in `retry since:14d
+/// tool:Bash` (docs/memory.md).
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// What to search for; without words, the newest sessions that pass the filters
+    /// What to search for; without words, lists the newest sessions that pass the filters
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
     asked: ActivityFilter,
-    /// Only this kind of episode
+    /// Only episodes of this kind
     #[arg(long, value_name = "KIND", value_parser = query_parser::source)]
     source: Vec<EpisodeSource>,
-    /// Not this kind of episode
+    /// No episodes of this kind
     #[arg(long, value_name = "KIND", value_parser = query_parser::source)]
     exclude_source: Vec<EpisodeSource>,
     /// Only these operations: create, update, delete, move, rename, git_metadata, git_context
     #[arg(long, value_name = "OPERATION", value_parser = query_parser::operation)]
     operation: Vec<Operation>,
-    /// Not these operations
+    /// None of these operations
     #[arg(long, value_name = "OPERATION", value_parser = query_parser::operation)]
     exclude_operation: Vec<Operation>,
-    /// Only what was known at that time; the whole day that is named is included
+    /// Only what was known at that time; a named day is included
     #[arg(long, value_name = "WHEN")]
     as_of: Option<When>,
-    /// Only episodes that used this tool; `*` stands for anything
+    /// Only episodes that used this tool; `*` matches anything
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// Only episodes that mention this path: a part of it, or a glob
+    /// Only episodes that mention this path: part of it, or a glob
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
-    /// Only this session: its id, or the beginning of it
+    /// Only this session: its id, or a prefix of it
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Show every matching part of a session, not only the best
@@ -84,7 +84,7 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     limit: u32,
-    /// Query a Graphiti server for facts, and show the sessions they come from
+    /// Query a Graphiti server for facts and show the sessions they come from
     #[arg(long)]
     graph: bool,
     /// With --graph: the sink to query [default: the first Graphiti server with REST]

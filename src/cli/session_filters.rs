@@ -24,19 +24,20 @@ use std::path::Path;
 /// Filters that `search`, `sessions` and `stats` share.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Filters {
-    /// Only this project: its name, or a path in it; `.` is the current one
+    /// Only this project: its name, or a path in it (`.` is the current one)
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
     /// Only namespaces with this prefix (6 to 64 hex digits, or a project's path or name)
     #[arg(long, value_name = "HEX")]
     pub namespace: Vec<String>,
-    /// Only this agent's sessions, and what it did to repositories and files; of these also: person, unknown
+    /// Only this agent's sessions and its changes to repositories and files; for changes also:
+    /// person, unknown
     #[arg(long, value_name = "NAME", value_parser = agent)]
     pub agent: Option<Agent>,
-    /// Only what happened since: 14d, '3 months', yesterday, 'last week', 2026-04-01T10:00
+    /// Only what happened since WHEN: 14d, '3 months', yesterday, 'last week', 2026-04-01T10:00
     #[arg(long, value_name = "WHEN")]
     pub since: Option<When>,
-    /// Only what began before; the whole day or week that is named is included
+    /// Only what began before WHEN; a named day or week is included
     #[arg(long, value_name = "WHEN")]
     pub until: Option<When>,
     /// Include untrusted projects

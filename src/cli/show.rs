@@ -24,12 +24,12 @@ use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Show a session's summary, its full transcript, or one episode
+/// Show a session's summary or transcript, or one episode
 ///
 /// On a terminal, the output goes through $PAGER.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The id of a session or an episode, or the beginning of it
+    /// Id of a session or an episode, or a prefix of it
     #[arg(value_name = "SESSION|EPISODE")]
     id: String,
     /// Print the session's transcript instead of its summary

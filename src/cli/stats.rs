@@ -9,12 +9,12 @@ use crate::memory::provenance::shown_digits;
 use crate::memory::stats::{self, StatsSum};
 use anyhow::Result;
 
-/// Show what was read and kept: bytes and tokens by stage, project and tool
+/// Show how much was read and kept, by stage, project and tool
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
     filters: Filters,
-    /// Show the kinds of work instead, by week and by project: mean of the sessions' vectors
+    /// Show kinds of work instead, by week and by project
     #[arg(long)]
     activity: bool,
     /// Maximum rows of each table (0 = no limit)

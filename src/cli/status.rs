@@ -21,15 +21,15 @@ use crate::store::{Access, Embedded, Store, StoreStatus};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// What is in the store, what waits for the next run, what could not be understood
+/// Show what is stored and what waits for the next run
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Account for one log, or one line of it: why is it not here? A path, a part of one, or a
+    /// Show what became of a log, or of one line of it; FILE is a path, part of one, or a
     /// session's id
     #[arg(long, value_name = "FILE[:LINE]")]
     ledger: Option<String>,
-    /// List what the logs say that this version doesn't know: kinds of records, fields with another
-    /// type than ever before, newer versions of the agents
+    /// List what this version does not know: kinds of records, changed types of fields, newer
+    /// versions of agents
     #[arg(long, conflicts_with = "ledger")]
     drift: bool,
 }

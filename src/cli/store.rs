@@ -12,7 +12,7 @@ use anyhow::Result;
 use serde_json::json;
 use std::fmt::Write;
 
-/// The store's file: where it is, everything in it as text, less space
+/// Inspect and compact the database
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,11 +21,11 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// Print where the store's file is
+    /// Print the path of the database
     Path,
-    /// Print every table as text: equal stores print the same
+    /// Print every table as text; equal stores print the same
     Dump,
-    /// Rewrite the file without what was removed
+    /// Rewrite the file to free unused space
     Compact,
 }
 

@@ -9,25 +9,25 @@ use std::num::NonZeroU16;
 #[derive(clap::Args, Debug, Default)]
 pub struct Switches {
     /// Print one JSON document (docs/json.md)
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
     /// Print data and errors only
-    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    #[arg(long, short, global = true, help_heading = "Global options")]
     pub quiet: bool,
     /// Worker threads [default: one per core]
-    #[arg(long, global = true, value_name = "N", value_parser = threads, help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "N", value_parser = threads, help_heading = "Global options")]
     pub jobs: Option<NonZeroU16>,
     /// Use this as the current time (RFC 3339; for tests)
-    #[arg(long, global = true, value_name = "TIME", value_parser = moment, help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "TIME", value_parser = moment, hide = true)]
     pub now: Option<Time>,
     /// Use this as the machine's name (for tests)
-    #[arg(long, global = true, value_name = "NAME", value_parser = host_name, help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = host_name, hide = true)]
     pub host: Option<String>,
     /// Classify tools without the cache of earlier classifications
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true, hide = true)]
     pub no_tool_cache: bool,
     /// Show more: namespaces, paths, exact times, sizes
-    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    #[arg(long, short, global = true, help_heading = "Global options")]
     pub verbose: bool,
     /// When to use colors: auto, always, never
     #[arg(
@@ -37,7 +37,7 @@ pub struct Switches {
         value_name = "WHEN",
         default_value = "auto",
         value_enum,
-        help_heading = "Everywhere"
+        help_heading = "Global options"
     )]
     pub color: ColorMode,
     /// Same as --color never

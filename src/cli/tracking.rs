@@ -24,11 +24,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Remember the files of projects: what came, changed, moved and went
+/// Track project files: added, changed, moved, deleted
 ///
-/// Each run looks at the files that a project's patterns name; the step is called `track`. Nothing is
-/// written into the project: patterns stand in ~/.graphiti/tracking-config.json. A file's text is kept
-/// with secrets masked; what is binary or large is named only.
+/// Each run checks the files that match a project's patterns (step `track`). Nothing is written
+/// into the project: patterns are stored in ~/.graphiti/tracking-config.json. Text is stored with
+/// secrets masked; of binary and large files only the name.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -39,49 +39,49 @@ pub struct Args {
 enum Action {
     Add(AddArgs),
     List(ListArgs),
-    /// Show how tracking stands: files, what waits, and what can't be read
+    /// Show the state of tracking: files, pending changes, unreadable files
     Status(OneArgs),
     Sync(SyncArgs),
-    /// Look at nothing until `track resume`
+    /// Pause tracking
     Pause(OneArgs),
-    /// Look again
+    /// Resume tracking
     Resume(OneArgs),
     Remove(RemoveArgs),
 }
 
-/// Track files of a project: adds a pattern for each --include
+/// Track files of a project, one pattern per --include
 #[derive(clap::Args, Debug)]
 struct AddArgs {
     /// The project's folder
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Files, as a glob from the folder: 'src/**/*.py'
+    /// Files to track, as a glob relative to the folder: 'src/**/*.py'
     #[arg(long, value_name = "GLOB", required = true)]
     include: Vec<String>,
-    /// Files that are left out of them
+    /// Files to leave out, as a glob
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
-    /// What a change does to the episode before it: replace, version, archive
+    /// What happens to the previous episode of a changed file: replace, version, archive
     #[arg(long, value_name = "NAME", default_value = "replace", value_parser = strategy)]
     strategy: Strategy,
-    /// Larger files are named only [default: 5]
+    /// Of files larger than this store only the name [default: 5]
     #[arg(long, value_name = "MB")]
     max_size_mb: Option<f64>,
-    /// What the episodes say they are [default: Auto-tracked from filesystem]
+    /// Description of the episodes [default: Auto-tracked from filesystem]
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// The group that the episodes are delivered to [default: the machine's]
+    /// Group to deliver the episodes to [default: the machine's]
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
 }
 
-/// List the tracked files of a project, and how they stand
+/// List the tracked files of a project and their state
 #[derive(clap::Args, Debug)]
 struct ListArgs {
-    /// The project's folder [default: the present one's]
+    /// The project's folder [default: the current project's]
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
-    /// Only what a sync would tell
+    /// Only files with pending changes
     #[arg(long)]
     pending: bool,
 }
@@ -94,24 +94,24 @@ struct OneArgs {
     path: Option<PathBuf>,
 }
 
-/// Look at the files now, as the step `track` of a run does
+/// Check the files now, as a run does
 #[derive(clap::Args, Debug)]
 struct SyncArgs {
     /// The project's folder [default: all projects]
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
-    /// Read all files, also those that look as they did
+    /// Read all files, even those that look unchanged
     #[arg(long)]
     force: bool,
 }
 
-/// Stop tracking a project and take its patterns out of the configuration
+/// Stop tracking a project and remove its patterns
 #[derive(clap::Args, Debug)]
 struct RemoveArgs {
     /// The project's folder
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Remove what was kept of its files too, here and from the sinks
+    /// Delete what was stored of its files too, here and from the sinks
     #[arg(long)]
     forget: bool,
 }

@@ -16,16 +16,16 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use std::time::Duration;
 
-/// Run whenever something changed, until it is asked to end
+/// Run whenever something changes, until interrupted
 ///
-/// Listens to the places with logs and, as far as they are tracked, to files and repositories. A run
-/// follows when it was quiet for `defaults.debounce_seconds` of tracking-config (2), where it is never
-/// quiet after `defaults.debounce_max_seconds` (10), and every
-/// `session_tracking.check_interval` seconds (60) in any case. Instead of a timer or beside one;
-/// one for each store: a second one exits 75. SIGINT and SIGTERM end it.
+/// Watches the folders with logs and tracked files and repositories. Runs after 2 quiet seconds
+/// (`defaults.debounce_seconds` in tracking-config), after at most 10 seconds if changes keep
+/// coming (`defaults.debounce_max_seconds`), and every 60 seconds in any case
+/// (`session_tracking.check_interval`). Use it instead of a timer or together with one. A second
+/// watch of the same store exits 75. Stop it with Ctrl-C or SIGTERM.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The pipeline to run
+    /// Pipeline to run
     #[arg(value_name = "PIPELINE", default_value = "nightly")]
     pipeline: String,
 }

@@ -17,23 +17,24 @@ use crate::tracking::git_history::HistoryRequest;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Find why something was chosen: what people decided about it, and where they said so
+/// Find why something was chosen, changed or undone
 ///
-/// Finds answers to agents' questions, approved plans, and sentences like "let's use X instead of Y".
-/// Decisions with the most words come first; one that lacks some lists those it has. After them come
-/// choices that agents say they made themselves, and other statements, with at least half of the words.
+/// Finds answers to agents' questions, approved plans, and sentences like "let's use X instead of
+/// Y". Decisions that match most words come first. Choices that agents report as their own and
+/// other statements follow, if they match at least half of the words.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// What it is about: words, or a whole question
+    /// Words, or a whole question
     #[arg(value_name = "WORDS", required_unless_present_any = ["commit", "branch", "file"])]
     words: Vec<String>,
-    /// What became of this commit: who made it, what undid it, and why; a prefix of the hash is enough
+    /// Show who made this commit, whether it was undone, and why; a prefix of the hash is
+    /// enough
     #[arg(long, value_name = "HASH", conflicts_with_all = ["words", "branch", "file"])]
     commit: Option<String>,
-    /// What git operations did to this branch
+    /// Show git operations on this branch
     #[arg(long, value_name = "NAME", conflicts_with_all = ["words", "file"])]
     branch: Option<String>,
-    /// What sessions and git operations did to this file: its path (linked worktrees too), or the end of it
+    /// Show what sessions and git operations did to this file: its path, or the end of it
     #[arg(long, value_name = "PATH", conflicts_with = "words")]
     file: Option<String>,
     #[command(flatten)]

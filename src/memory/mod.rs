@@ -8,6 +8,7 @@ pub mod decisions;
 pub mod everyday_facts;
 pub mod excerpt;
 pub mod facts_request;
+pub mod forget_request;
 pub mod graph_facts;
 pub mod memory_groups;
 pub mod moved_projects;

@@ -77,6 +77,56 @@ impl LineAccount {
     }
 }
 
+/// Why a line is, or is not, in an episode.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No run has read it yet.
+    Unread,
+    /// It is in an episode.
+    Within,
+    /// An earlier line of the log has its record.
+    Repeated,
+    /// Other logs have its record.
+    Copied(Vec<String>),
+    /// The session has it, in its title, links or counts.
+    AboutSession,
+    /// It is no record that could be kept.
+    Fate(Fate),
+    /// Its session stays out.
+    Forgotten,
+    /// It could be kept.
+    LeftOut,
+}
+
+impl Verdict {
+    /// Of a line that was read and is in no episode; `holders`: other logs that have its record.
+    pub fn of(line: &LineAccount, holders: Vec<String>) -> Verdict {
+        match line.fate {
+            Some(Fate::Copied) => Verdict::Repeated,
+            Some(Fate::Kept) if line.about_session => Verdict::AboutSession,
+            Some(Fate::Kept) if holders.is_empty() => Verdict::LeftOut,
+            Some(Fate::Kept) | None => Verdict::Copied(holders),
+            Some(fate) => Verdict::Fate(fate),
+        }
+    }
+
+    /// What is said of it; `None`: it is where it belongs.
+    pub fn text(&self) -> Option<String> {
+        Some(match self {
+            Verdict::Unread => "not read yet: sessionmill run".into(),
+            Verdict::Within => return None,
+            Verdict::Repeated => "in no episode: copied, an earlier line has it".into(),
+            Verdict::Copied(logs) => format!("in no episode: copied, {} has it", logs.join(", ")),
+            Verdict::AboutSession => "in no episode: kept with the session".into(),
+            Verdict::Fate(fate) => format!("in no episode: {}", fate.as_str()),
+            Verdict::Forgotten => "in no episode: its session was forgotten".into(),
+            Verdict::LeftOut => {
+                "in no episode: the settings leave it out, or it was forgotten".into()
+            }
+        })
+    }
+}
+
 fn word(what: &EntryKind) -> String {
     match what {
         EntryKind::Prompt { via, .. } => format!("prompt ({via:?})").to_lowercase(),

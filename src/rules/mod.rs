@@ -14,6 +14,7 @@ pub mod errors;
 pub mod everyday;
 pub mod extraction;
 pub mod fields;
+pub mod help;
 pub mod hidden_paths;
 pub mod injected;
 pub mod keywords;

@@ -26,26 +26,26 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What earlier sessions say about a question, in one block for an agent
+/// Print what earlier sessions say about a question
 ///
-/// The question is an argument or comes on standard input. Nothing is printed where memory has nothing
-/// certain enough to say, or anything goes wrong: the log in ~/.graphiti/logs says why.
+/// The question is an argument or is read from standard input. Prints nothing if there is no
+/// confident match; if something goes wrong, see the log in ~/.graphiti/logs.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// What is asked
+    /// The question
     #[arg(value_name = "QUESTION")]
     question: Vec<String>,
-    /// Answer an agent's hook: its JSON comes on standard input
+    /// Answer an agent's hook; reads its JSON from standard input
     #[arg(long, value_name = "AGENT", value_parser = agent, conflicts_with_all = ["question", "json"])]
     hook: Option<Agent>,
-    /// Ask only this memory: session, workspace, global
-    /// [default: graphiti.recall.scopes of the settings]
+    /// Search only this scope: session, workspace, global [default: the setting
+    /// graphiti.recall.scopes]
     #[arg(long, value_name = "SCOPE", value_parser = scope)]
     scope: Vec<MemoryScope>,
-    /// The project that asks, by a path or its name [default: the present one]
+    /// The project to answer for: its name, or a path in it [default: the current one]
     #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
-    /// The session that asks: its id
+    /// Id of the session to answer for
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }
