@@ -3,7 +3,10 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
+use crate::agents::registry;
 use crate::config;
+use crate::config::change::{KeyChange, SettingsFile, settings_at};
+use crate::config::edit::Edited;
 use crate::model::layout::table::TextList;
 use crate::pipeline::steps::enrich::llm_summary::template;
 use anyhow::Result;
@@ -20,6 +23,20 @@ pub struct Args {
 enum Verb {
     /// Show every setting with its value and origin
     Show,
+    /// Print one setting, or all below a key
+    Get(KeyArgs),
+    /// Change one setting; the rest of the file, comments included, stays as it is
+    ///
+    /// VALUE is JSON (true, 5, ["a", "b"]) or plain text.
+    Set {
+        #[command(flatten)]
+        key: KeyArgs,
+        /// The new value
+        #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Remove one setting, so that its default applies
+    Unset(KeyArgs),
     /// Check the settings files for errors
     Validate,
     /// Print the path of the settings file
@@ -32,10 +49,23 @@ enum Verb {
     },
 }
 
-/// Prints or validates settings.
+#[derive(clap::Args, Debug)]
+struct KeyArgs {
+    /// The setting, as `config show` prints it, for example schedule.interval
+    #[arg(value_name = "KEY")]
+    key: String,
+    /// In tracking-config.json instead of graphiti.config.json
+    #[arg(long)]
+    tracking: bool,
+}
+
+/// Prints, changes or checks settings.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    match args.verb {
+    match &args.verb {
         Verb::Show => show(ctx)?,
+        Verb::Get(key) => get(key, ctx)?,
+        Verb::Set { key, value } => change(key, Some(value), ctx)?,
+        Verb::Unset(key) => change(key, None, ctx)?,
         Verb::Validate => validate(ctx)?,
         Verb::Path => {
             let path = ctx.home.config();
@@ -91,6 +121,57 @@ fn show(ctx: &mut Ctx) -> Result<()> {
         ctx.out.note(note)?;
     }
     Ok(())
+}
+
+fn get(args: &KeyArgs, ctx: &mut Ctx) -> Result<()> {
+    let found = settings_at(&args.key, args.file(), &ctx.env, registry::log_folders)?;
+    if ctx.out.json {
+        let settings = found.iter();
+        let settings = settings.map(|(key, value)| json!({"key": key, "value": value}));
+        let settings: Vec<Value> = settings.collect();
+        return ctx
+            .out
+            .document("config get", json!({"settings": settings}));
+    }
+    for (key, value) in &found {
+        let shown = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        match *key == args.key {
+            true => ctx.out.line(shown)?,
+            false => ctx.out.line(format!("{key} = {value}"))?,
+        }
+    }
+    Ok(())
+}
+
+fn change(args: &KeyArgs, value: Option<&str>, ctx: &mut Ctx) -> Result<()> {
+    let (key, file) = (args.key.as_str(), args.file());
+    let change = KeyChange { file, key, value };
+    let edited = change.apply(&ctx.env, registry::log_folders)?;
+    let path = change.path(&ctx.env);
+    if ctx.out.json {
+        let body = json!({"key": key, "file": path, "changed": edited != Edited::Same});
+        let verb = value.map_or("config unset", |_| "config set");
+        return ctx.out.document(verb, body);
+    }
+    let now = settings_at(key, file, &ctx.env, registry::log_folders).unwrap_or_default();
+    let now = now.first().filter(|(name, _)| name == key);
+    let now = now.map_or("not set".to_owned(), |(_, value)| value.to_string());
+    let path = path.display();
+    match edited {
+        Edited::Same => ctx.out.did(format!("{key} is {now} already ({path})")),
+        _ => ctx.out.did(format!("{key} is now {now} ({path})")),
+    }
+}
+
+impl KeyArgs {
+    fn file(&self) -> SettingsFile {
+        match self.tracking {
+            true => SettingsFile::Tracking,
+            false => SettingsFile::Settings,
+        }
+    }
 }
 
 /// Loading is validating: what is wrong is the error, with its file and line.

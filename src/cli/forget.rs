@@ -4,7 +4,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters;
-use crate::memory::forget_request::ForgetRequest;
+use crate::memory::forget_request::{ForgetRequest, restorable};
 use crate::memory::when::When;
 use crate::model::error::Error;
 use crate::model::human;
@@ -16,7 +16,7 @@ use crate::store::{Access, Forgotten, Store};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Permanently delete sessions or matching text
 ///
@@ -312,17 +312,7 @@ fn undo(args: &Args, store: &mut Store, ctx: &mut Ctx) -> Result<Exit> {
     }
     // tombstones of a time belong to no session: they go only when all do
     let times = args.one().is_none() && !tombstones.before.is_empty();
-    let (back, lost): (Vec<String>, Vec<String>) = {
-        let mut parted = (Vec::new(), Vec::new());
-        for id in wanted {
-            let logs = store.logs_of(&id)?;
-            match logs.iter().any(|log| Path::new(log).exists()) {
-                true => parted.0.push(id),
-                false => parted.1.push(id),
-            }
-        }
-        parted
-    };
+    let (back, lost) = restorable(wanted, store)?;
     store.remember(&back, times)?;
     store.finish()?;
     if ctx.out.json {

@@ -4,7 +4,7 @@ use crate::rules::help::{examples, groups};
 use clap::Command;
 
 /// Where the first page's second column begins.
-const COLUMN: usize = 20;
+const COLUMN: usize = 21;
 const BOLD: &str = "\u{1b}[1m";
 const PLAIN: &str = "\u{1b}[0m";
 
@@ -54,7 +54,7 @@ fn first_page(tree: &Command) -> String {
             );
         }
     }
-    page + "\n`sessionmill help COMMAND` explains a command, with its options and examples.\n\
-            Every command takes --json, --quiet, --verbose and --color; --version prints the version.\n\
-            Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 needs attention, 75 busy.\n"
+    page + "\n`sessionmill help COMMAND` shows a command's options and examples.\n\
+            All commands take --json, --quiet, --verbose and --color.\n\
+            Exit codes: 0 done, 1 failed or nothing found, 2 usage, 3 partly done, 75 busy.\n"
 }

@@ -193,7 +193,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
 }
 
 /// All commands with their options.
-fn tree() -> clap::Command {
+pub(crate) fn tree() -> clap::Command {
     help::dressed(Line::command())
 }
 

@@ -5,11 +5,10 @@ use super::exit::Exit;
 use super::out::Style;
 use super::{activity, session_filters, sessions};
 use crate::agents::registry;
-use crate::insight::summary::sections;
 use crate::memory::session_activity::{Judge, Segment, segments};
 use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
-use crate::memory::session_summary::shown_summary;
+use crate::memory::session_summary::{sections_beside, shown_summary};
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
@@ -204,7 +203,7 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
     head(&row.session, work, ctx)?;
     let shown = ctx.session_shown(&row.session.id)?;
     let mut next = format!("Continue: sessionmill resume {shown}");
-    let sections = unsaid(summary, title);
+    let sections = sections_beside(summary, title);
     if full || sections.trim().is_empty() {
         if segments.len() > 1 {
             for segment in &segments {
@@ -234,20 +233,6 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         ctx.out.line(ctx.out.paint(Style::Dim, line))?;
     }
     Ok(Exit::Done)
-}
-
-/// The sections of a summary without what the title says.
-fn unsaid(summary: &Summary, title: &str) -> String {
-    let sections = sections(summary);
-    let objective = summary.objective.as_ref().map(|said| said.what.as_str());
-    let objective = objective.filter(|objective| {
-        let rest = objective.strip_prefix(title).map(str::trim_start);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
-    });
-    match objective {
-        Some(said) => sections.replacen(&format!("\n## Objective\n{said}\n"), "", 1),
-        None => sections,
-    }
 }
 
 fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {

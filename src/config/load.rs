@@ -55,13 +55,29 @@ pub struct Loaded {
 /// A file of the user's can't be read, has a key or a value that isn't valid, or one that can't be honoured;
 /// with file, line and the nearest valid key. Such a file of a project is a warning, and closes it.
 pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
+    load_with(env, usual, None)
+}
+
+/// As [`load`], with what one of the user's files is to say in place of what it says.
+///
+/// # Errors
+/// As [`load`].
+pub(super) fn load_with(
+    env: &Env,
+    usual: UsualLogs,
+    changed: Option<&Document>,
+) -> Result<Loaded, Error> {
     let home = Home::of(env);
+    let document = |file: &Path| match changed {
+        Some(changed) if changed.file == file => Ok(Some(changed.clone())),
+        _ => Document::load(file),
+    };
     let mut layers = Layers::defaults();
     let mut files = Vec::new();
     let mut notes = Vec::new();
     let mut mappings = Vec::new();
     let mut tracking = FileTracking::default();
-    if let Some(document) = Document::load(&home.tracking_config())? {
+    if let Some(document) = document(&home.tracking_config())? {
         let document = TRACKING.validated(document)?;
         mappings = known_mappings(&document, env)?;
         tracking = file_tracking(&document, env)?;
@@ -72,7 +88,7 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
             project: false,
         });
     }
-    if let Some(document) = Document::load(&home.config())? {
+    if let Some(document) = document(&home.config())? {
         let (document, passed) = settings_in(document)?;
         notes.extend(passed);
         files.push(document.file.clone());

@@ -3,6 +3,7 @@
 //! nothing else of the machine: the environment is handed in.
 
 pub mod agent_settings;
+pub mod change;
 mod document;
 pub mod edit;
 mod env;

@@ -127,3 +127,22 @@ fn no_session(typed: &str) -> Error {
     let message = format!("there is no session {typed}");
     Error::new(ErrorKind::Failed, message).hinted("sessionmill sessions")
 }
+
+/// Of forgotten sessions, those that a run can restore, and those whose logs are gone.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn restorable(
+    forgotten: Vec<String>,
+    store: &Store,
+) -> Result<(Vec<String>, Vec<String>), Error> {
+    let (mut back, mut lost) = (Vec::new(), Vec::new());
+    for id in forgotten {
+        let logs = store.logs_of(&id)?;
+        match logs.iter().any(|log| Path::new(log).exists()) {
+            true => back.push(id),
+            false => lost.push(id),
+        }
+    }
+    Ok((back, lost))
+}

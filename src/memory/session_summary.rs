@@ -2,6 +2,7 @@
 
 use crate::insight::facts::SessionContext;
 use crate::insight::items::SessionItems;
+use crate::insight::summary::sections;
 use crate::model::error::Error;
 use crate::model::summary::Summary;
 use crate::store::{Found, LlmSummary, SessionRow, Store};
@@ -55,4 +56,18 @@ pub fn context_of(row: &SessionRow, hides: bool) -> SessionContext<'_> {
     let (session, title) = (&row.session, row.title.as_deref());
     let branch = session.branch.as_deref();
     SessionContext::new(title, &session.project_path, branch, hides)
+}
+
+/// The sections of a summary without an objective that only repeats the session's title.
+pub fn sections_beside(summary: &Summary, title: &str) -> String {
+    let sections = sections(summary);
+    let objective = summary.objective.as_ref().map(|said| said.what.as_str());
+    let objective = objective.filter(|objective| {
+        let rest = objective.strip_prefix(title).map(str::trim_start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+    });
+    match objective {
+        Some(said) => sections.replacen(&format!("\n## Objective\n{said}\n"), "", 1),
+        None => sections,
+    }
 }

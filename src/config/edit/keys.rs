@@ -5,7 +5,7 @@ use super::file::{Alone, write};
 use super::{json, yaml};
 use crate::config::document::{Document, Format};
 use crate::config::file_kind::FileKind;
-use crate::config::position::{PathStep, dotted, put, take};
+use crate::config::position::{PathStep, dotted, put, steps, take};
 use crate::model::error::Error;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -64,31 +64,50 @@ pub fn set(
     Ok(Edited::Changed)
 }
 
-/// Takes a key with its value out of a file; `false`: it is not there.
+/// Takes a key with its value out of a file; `false`: it is not there. `proves` as in [`set`].
 ///
 /// # Errors
 /// As [`set`].
-pub fn remove(kind: &FileKind, file: &Path, at: &[PathStep]) -> Result<bool, Error> {
+pub fn remove(
+    kind: &FileKind,
+    file: &Path,
+    at: &[PathStep],
+    proves: &dyn Fn(&Document) -> Result<(), Error>,
+) -> Result<bool, Error> {
     let _alone = Alone::with(file)?;
     let Some(document) = Document::load(file)? else {
         return Ok(false);
     };
     let document = kind.validated(document)?;
-    let mut wants = document.value.clone();
-    if take(&mut wants, at).is_none() {
+    if document.get(at).is_none() {
         return Ok(false);
     }
-    let text = match document.format {
-        Format::Json => json::cut(&document, at),
-        Format::Yaml => yaml::cut(&document, at),
-    };
-    let without = text.and_then(|text| document.rewritten(&text, &wants));
-    let without = without.ok_or_else(|| {
+    let without = without(&document, at).ok_or_else(|| {
         let what = "can't be taken out without touching the rest";
         document.error(at, what).hinted("take it out by hand")
     })?;
+    let without = kind.validated(without)?;
+    proves(&without)?;
     write(file, &without.text)?;
     Ok(true)
+}
+
+/// The document without a key. YAML has no empty map to leave around it: there, a map that has nothing else
+/// goes with it.
+fn without(document: &Document, at: &[PathStep]) -> Option<Document> {
+    let mut wants = document.value.clone();
+    take(&mut wants, at)?;
+    let text = match document.format {
+        Format::Json => json::cut(document, at),
+        Format::Yaml => yaml::cut(document, at),
+    };
+    let cut = text.and_then(|text| document.rewritten(&text, &wants));
+    let around = &at[..at.len().checked_sub(1)?];
+    let is_alone = || steps(document.get(around)?).nth(1).is_none().then_some(());
+    cut.or_else(|| {
+        is_alone().filter(|()| !around.is_empty())?;
+        without(document, around)
+    })
 }
 
 /// The document with one key set and the rest as it was; `None` when no way was found that reads back as

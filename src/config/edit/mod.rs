@@ -11,4 +11,5 @@ mod yaml;
 
 pub use file::write;
 pub use keys::Edited;
+pub(super) use keys::{remove, set};
 pub use session_tracking::{set_enabled, set_excluded};

@@ -122,7 +122,7 @@ pub fn switch(file: &Path, name: &str, on: bool) -> Result<Edited, Error> {
 /// # Errors
 /// As [`set_enabled`](super::set_enabled).
 pub fn drop_project(file: &Path, name: &str) -> Result<bool, Error> {
-    remove(&TRACKING, file, &at(&[name]))
+    remove(&TRACKING, file, &at(&[name]), &|_| Ok(()))
 }
 
 fn at(keys: &[&str]) -> Vec<PathStep> {

@@ -1,0 +1,133 @@
+//! Settings changed by their key, as a person types them. What is written has been read as the next
+//! command will read it; every other byte of the file stays.
+
+use super::document::Document;
+use super::edit::{self, Edited};
+use super::file_kind::{FileKind, SETTINGS, TRACKING};
+use super::load::{load, load_with};
+use super::position::{PathStep, get, path};
+use super::resolved::UsualLogs;
+use super::{Env, Home};
+use crate::model::error::Error;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Which of the user's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsFile {
+    /// `graphiti.config`.
+    Settings,
+    /// `tracking-config`.
+    Tracking,
+}
+
+/// One key that is changed.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyChange<'a> {
+    /// In which file.
+    pub file: SettingsFile,
+    /// Dotted, as `config show` prints it.
+    pub key: &'a str,
+    /// JSON, or the text itself where that is what the key takes; `None`: the key is taken out.
+    pub value: Option<&'a str>,
+}
+
+impl KeyChange<'_> {
+    /// Where it is written.
+    pub fn path(&self, env: &Env) -> PathBuf {
+        let home = Home::of(env);
+        match self.file {
+            SettingsFile::Settings => home.config(),
+            SettingsFile::Tracking => home.tracking_config(),
+        }
+    }
+
+    /// Writes it; makes the file where there is none and there is something to say.
+    ///
+    /// # Errors
+    /// A key or a value that isn't valid, consent that isn't given this way, or a file that can't be read,
+    /// edited in place or written; nothing is changed then.
+    pub fn apply(&self, env: &Env, usual: UsualLogs) -> Result<Edited, Error> {
+        let (file, kind) = (self.path(env), self.kind());
+        let at: Vec<PathStep> = path(self.key);
+        let proves = |changed: &Document| load_with(env, usual, Some(changed)).map(drop);
+        let Some(typed) = self.value else {
+            return match edit::remove(kind, &file, &at, &proves)? {
+                true => Ok(Edited::Changed),
+                false => Ok(Edited::Same),
+            };
+        };
+        let text = Value::String(typed.to_owned());
+        let read: Value = serde_json::from_str(typed).unwrap_or_else(|_| text.clone());
+        if self.is_consent() && read == Value::Bool(true) {
+            let message = format!("{} needs your consent, word for word", self.key);
+            return Err(Error::usage(message).hinted("sessionmill enable"));
+        }
+        let set = |value: &Value| edit::set(kind, &file, |_| (at.clone(), value.clone()), &proves);
+        // `2026` may be meant as a text: what the key takes decides, and the first refusal is told
+        set(&read).or_else(|refused| match read == text {
+            true => Err(refused),
+            false => set(&text).map_err(|_| refused),
+        })
+    }
+
+    fn kind(&self) -> &'static FileKind {
+        match self.file {
+            SettingsFile::Settings => &SETTINGS,
+            SettingsFile::Tracking => &TRACKING,
+        }
+    }
+
+    /// Whether the key lets logs be read: `enable` records the words for that.
+    fn is_consent(&self) -> bool {
+        self.file == SettingsFile::Settings && self.key == "session_tracking.enabled"
+    }
+}
+
+/// The settings at a key and below it, by their dotted keys: of [`SettingsFile::Settings`] as they are in
+/// force, defaults included; of the other file as it says.
+///
+/// # Errors
+/// No setting is named so, or the settings can't be read.
+pub fn settings_at(
+    key: &str,
+    file: SettingsFile,
+    env: &Env,
+    usual: UsualLogs,
+) -> Result<Vec<(String, Value)>, Error> {
+    let loaded = load(env, usual)?;
+    let at = path(key);
+    let found: Vec<(String, Value)> = match file {
+        SettingsFile::Tracking => {
+            let document = Document::load(&Home::of(env).tracking_config())?;
+            let value = document.and_then(|document| document.get(&at).cloned());
+            value
+                .map(|value| (key.to_owned(), value))
+                .into_iter()
+                .collect()
+        }
+        SettingsFile::Settings => {
+            let named = loaded.settings.iter();
+            let named = named.filter_map(|setting| under(key, &setting.key, &setting.value));
+            named.collect()
+        }
+    };
+    match found.is_empty() {
+        true => {
+            let unknown = Error::usage(format!("no setting is named {key}"));
+            Err(unknown.hinted("sessionmill config show"))
+        }
+        false => Ok(found),
+    }
+}
+
+/// A setting that is at a key or below it, or the part of its value that is.
+fn under(key: &str, name: &str, value: &Value) -> Option<(String, Value)> {
+    let is_below = |rest: &str| rest.is_empty() || rest.starts_with('.');
+    if name.strip_prefix(key).is_some_and(is_below) {
+        return Some((name.to_owned(), value.clone()));
+    }
+    let inside = key.strip_prefix(name)?.strip_prefix('.')?;
+    let part = get(value, &path(inside))?;
+    Some((key.to_owned(), part.clone()))
+}
