@@ -1,13 +1,13 @@
 //! What commands that write entries into agents' own settings have in common: their options, the order
 //! of reading and writing, how it is printed. Knows no entry: `hooks` and `mcp` hand theirs in.
 
-use super::agent_file::{self, SettingsChange};
+use super::agent_file;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
 use crate::agents::{CodingAgent, registry};
 use crate::config::Env;
-use crate::config::agent_settings::Removed;
+use crate::config::agent_settings::{Removed, SettingsChange, read};
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use anyhow::Result;
@@ -26,8 +26,18 @@ pub struct Install {
     pub dry_run: bool,
 }
 
+impl Install {
+    /// Into these agents' settings.
+    pub fn of(agents: &[Agent]) -> Install {
+        Install {
+            agent: agents.to_vec(),
+            dry_run: false,
+        }
+    }
+}
+
 /// Options of `remove`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct Remove {
     /// Which agent's settings: claude or codex [default: both]
     #[arg(long, value_name = "NAME", value_parser = agent)]
@@ -149,7 +159,7 @@ impl Entries {
             fault: None,
             file: (self.file)(agent, &ctx.env),
         };
-        let new = agent_file::read(&change.file).and_then(|text| {
+        let new = read(&change.file).and_then(|text| {
             change.before = text;
             of(agent, change.before.as_deref())
         });
@@ -168,8 +178,7 @@ impl Entries {
         let (words, nothing) = &self.absent;
         let all = registry::all().map(|agent| {
             let file = (self.file)(agent, &ctx.env);
-            let found =
-                agent_file::read(&file).and_then(|text| (self.status)(agent, text.as_deref(), ctx));
+            let found = read(&file).and_then(|text| (self.status)(agent, text.as_deref(), ctx));
             // one agent's unreadable file mustn't hide the others
             let status = found.unwrap_or_else(|error| EntryStatus {
                 document: nothing.clone(),

@@ -7,9 +7,7 @@ use clap_complete::{Shell, generate};
 
 /// Print a shell completion script
 ///
-/// bash: `source <(sessionmill completion bash)` in ~/.bashrc; zsh: `sessionmill completion zsh >
-/// ~/.zfunc/_sessionmill`, in a folder of $fpath; fish: `sessionmill completion fish >
-/// ~/.config/fish/completions/sessionmill.fish`.
+/// For bash, add `source <(sessionmill completion bash)` to ~/.bashrc.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// bash, zsh, fish, elvish or powershell

@@ -194,7 +194,7 @@ impl<'w> Ctx<'w> {
                     .is_ok_and(|all| !gate(&all.config).enabled)
             };
             match !self.home.store().exists() && is_off() {
-                true => error.hinted("sessionmill enable; then: sessionmill run"),
+                true => error.hinted("sessionmill init"),
                 false => error,
             }
         })

@@ -90,7 +90,7 @@ fn tell_repair(repaired: &Repaired, ctx: &mut Ctx) -> Result<()> {
                 .try_for_each(|line| ctx.out.line(line))?;
             match rebuilt.report {
                 Some(_) => Ok(()),
-                None => ctx.out.note("hint: sessionmill enable"),
+                None => ctx.out.note("hint: sessionmill init"),
             }
         }
     }

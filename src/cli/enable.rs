@@ -43,8 +43,17 @@ pub fn enable(args: &EnableArgs, ctx: &mut Ctx) -> Result<Exit> {
     if let Some(path) = &args.project {
         return exclude(path, false, ctx);
     }
-    let file = ctx.home.config();
     let words = consent(args.confirm.as_deref(), ctx)?;
+    agree(words, ctx)?;
+    let file = ctx.home.config();
+    report("enable", true, &file, None, ctx)?;
+    ctx.out
+        .note("hint: sessionmill run; then `sessionmill schedule install` runs it regularly")?;
+    Ok(Exit::Done)
+}
+
+/// Records these words and switches tracking on.
+pub(super) fn agree(words: String, ctx: &mut Ctx) -> Result<()> {
     // First the record, then the switch: a crash between them leaves logs unread.
     let _lock = Lock::take(&ctx.home.lock())?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
@@ -56,11 +65,7 @@ pub fn enable(args: &EnableArgs, ctx: &mut Ctx) -> Result<Exit> {
         at: ctx.now,
     })?;
     store.finish()?;
-    switch_on(&file, &ctx.home)?;
-    report("enable", true, &file, None, ctx)?;
-    ctx.out
-        .note("hint: sessionmill run; then `sessionmill schedule install` lets a timer do it")?;
-    Ok(Exit::Done)
+    Ok(switch_on(&ctx.home.config(), &ctx.home)?)
 }
 
 /// Switches tracking off, or excludes one project.

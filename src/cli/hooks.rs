@@ -38,7 +38,7 @@ enum Verb {
     Status,
 }
 
-const ENTRIES: Entries = Entries {
+pub(super) const ENTRIES: Entries = Entries {
     command: "hooks",
     file: |agent, env| agent.hooks(env).file,
     with: |agent, text, ctx| agent.hooks(&ctx.env).with(text, &command(agent, ctx)?),
@@ -51,19 +51,20 @@ const ENTRIES: Entries = Entries {
 /// Installs, removes or shows hooks.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
-        Verb::Install(install) => {
-            ENTRIES.install(install, ctx)?;
-            let agents = install.agent.iter().filter(|_| !install.dry_run);
-            let after = agents.filter_map(|agent| registry::find(*agent)?.after_hooks());
-            let hints: BTreeSet<&str> = after.collect();
-            for hint in hints {
-                ctx.out.note(hint)?;
-            }
-        }
+        Verb::Install(options) => install(options, ctx)?,
         Verb::Remove(remove) => return ENTRIES.remove(remove, ctx),
         Verb::Status => ENTRIES.status(ctx)?,
     }
     Ok(Exit::Done)
+}
+
+/// Installs hooks and says what an agent wants done after that.
+pub(super) fn install(options: &Install, ctx: &mut Ctx) -> Result<()> {
+    ENTRIES.install(options, ctx)?;
+    let agents = options.agent.iter().filter(|_| !options.dry_run);
+    let after = agents.filter_map(|agent| registry::find(*agent)?.after_hooks());
+    let hints: BTreeSet<&str> = after.collect();
+    hints.into_iter().try_for_each(|hint| ctx.out.note(hint))
 }
 
 /// What an agent's shell is to start: this program, with our folder where it isn't the usual one.

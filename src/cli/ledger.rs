@@ -37,13 +37,9 @@ pub fn run(typed: &str, ctx: &mut Ctx) -> Result<Exit> {
 
 /// `FILE:LINE`, where LINE is a number; everything else is a file.
 fn split(typed: &str) -> (&str, Option<u64>) {
-    match typed
-        .rsplit_once(':')
-        .map(|(name, line)| (name, line.parse()))
-    {
-        Some((name, Ok(line))) => (name, Some(line)),
-        _ => (typed, None),
-    }
+    let parts = typed.rsplit_once(':');
+    let parts = parts.and_then(|(name, line)| Some((name, Some(line.parse().ok()?))));
+    parts.unwrap_or((typed, None))
 }
 
 fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {

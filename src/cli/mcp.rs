@@ -51,7 +51,7 @@ fn address(typed: &str) -> Result<SocketAddr, String> {
     parsed.map_err(|_| "write 127.0.0.1:8787, [::1]:8787 or localhost:8787".into())
 }
 
-const ENTRIES: Entries = Entries {
+pub(super) const ENTRIES: Entries = Entries {
     command: "mcp",
     file: |agent, env| agent.servers(env).file,
     with: |agent, text, ctx| agent.servers(&ctx.env).with(text, &start(ctx)),

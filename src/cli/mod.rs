@@ -22,6 +22,7 @@ mod forget;
 mod graph;
 mod help;
 mod hooks;
+mod init;
 mod insights;
 mod ledger;
 mod ledger_lines;
@@ -48,6 +49,7 @@ mod switches;
 mod track;
 mod tracking;
 mod undone;
+mod uninstall;
 mod watch;
 mod why;
 mod world;
@@ -80,6 +82,7 @@ const HELP_COLUMNS: usize = 100;
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Init(init::Args),
     Run(run::Args),
     Backfill(run::BackfillArgs),
     Plan(plan::Args),
@@ -111,11 +114,13 @@ enum Command {
     Mcp(mcp::Args),
     Store(store::Args),
     Completion(completion::Args),
+    Uninstall(uninstall::Args),
 }
 
 impl Command {
     fn run(&self, ctx: &mut Ctx) -> anyhow::Result<Exit> {
         match self {
+            Command::Init(args) => init::run(args, ctx),
             Command::Run(args) => run::run(args, ctx),
             Command::Backfill(args) => run::backfill(args, ctx),
             Command::Plan(args) => plan::run(args, ctx),
@@ -147,6 +152,7 @@ impl Command {
             Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
             Command::Completion(args) => completion::run(args, tree(), ctx),
+            Command::Uninstall(args) => uninstall::run(args, ctx),
         }
     }
 }

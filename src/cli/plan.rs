@@ -41,7 +41,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 .out
                 .line(format!("a run would read nothing: {}", gate.reason))?,
         }
-        ctx.out.note("hint: sessionmill enable")?;
+        ctx.out.note("hint: sessionmill init")?;
         return Ok(Exit::Done);
     }
     let store: Option<Store> = match ctx.home.store().exists() {

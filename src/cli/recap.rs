@@ -17,13 +17,26 @@ use serde_json::json;
 ///
 /// Covers the last seven days unless --since is given, by project. Each line names its session and
 /// the line of the log. In a pipe, the output is Markdown.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub struct Args {
     #[command(flatten)]
     filters: Filters,
     /// Maximum sessions, newest first (0 = no limit)
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0)]
     limit: u32,
+    /// Prints nothing where nothing was done.
+    #[arg(skip)]
+    is_reward: bool,
+}
+
+impl Args {
+    /// The last week's, or nothing.
+    pub(super) fn reward() -> Args {
+        Args {
+            is_reward: true,
+            ..Args::default()
+        }
+    }
 }
 
 /// Days that are told without `--since`.
@@ -44,6 +57,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
     let recap = recap(found.sessions, &found.done);
+    if args.is_reward && recap.sessions == 0 {
+        return Ok(Exit::Done);
+    }
     if ctx.out.json {
         let body = json!({
             "since": since.rfc3339_millis(),

@@ -10,14 +10,12 @@ use crate::config::Loaded;
 use crate::host::interrupt;
 use crate::memory::moved_projects::MovedProject;
 use crate::memory::when::When;
-use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
 use crate::pipeline::last_run::BACKFILL;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::run::{self, RunOutcome};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
 use crate::pipeline::steps::enrich::EnrichReport;
-use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::pipeline::steps::report::RunReport;
 use anyhow::Result;
 use std::io::Write;
@@ -44,14 +42,14 @@ pub struct Args {
 }
 
 /// Read all logs, however old (the pipeline `backfill`)
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub struct BackfillArgs {
     #[command(flatten)]
     options: Options,
 }
 
 /// What both understand.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub struct Options {
     /// Run only these steps: ingest, track, enrich, upload, report
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = Step::parse)]
@@ -155,7 +153,7 @@ pub(super) fn refuse(command: &str, reason: &str, ctx: &mut Ctx) -> Result<Exit>
     }
     ctx.out
         .note(format!("tracking is off, nothing was read: {reason}"))?;
-    ctx.out.note("hint: sessionmill enable")?;
+    ctx.out.note("hint: sessionmill init")?;
     Ok(Exit::Done)
 }
 
@@ -191,7 +189,13 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line("there are no logs in the configured places")?;
         ctx.out.note("hint: sessionmill status lists them")?;
     } else {
-        news(report, done.read_ms, ctx)?;
+        for line in report.news(done.read_ms) {
+            ctx.out.line(line)?;
+        }
+        if report.ledger.of(Fate::Rejected) + report.ledger.of(Fate::Unknown) > 0 {
+            ctx.out
+                .note("hint: sessionmill status shows where they are")?;
+        }
     }
     for line in done.lines(ctx.zone) {
         ctx.out.line(line)?;
@@ -254,49 +258,4 @@ fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
     body["took_ms"] = ctx.elapsed_ms().into();
     let command = ctx.out.command.clone();
     ctx.out.document(&command, body)
-}
-
-fn news(report: &IngestReport, read_ms: u64, ctx: &mut Ctx) -> Result<()> {
-    if !report.has_news() {
-        let logs = plural(report.files_unchanged, "log");
-        return ctx.out.line(format!("nothing new in {logs}"));
-    }
-    let took = duration_ms(read_ms);
-    ctx.out.line(format!(
-        "read {} of {} ({}) in {took}",
-        count(report.files_read),
-        plural(report.files_found, "log"),
-        bytes(report.tally.read_bytes),
-    ))?;
-    let ledger = &report.ledger;
-    let fates = [
-        Fate::Kept,
-        Fate::Filtered,
-        Fate::Copied,
-        Fate::Unknown,
-        Fate::Rejected,
-    ];
-    let fates = fates.map(|fate| format!("{} {}", count(ledger.of(fate)), fate.as_str()));
-    let lines = plural(ledger.total(), "line");
-    ctx.out.line(format!(
-        "{lines}: {}, {} pending",
-        fates.join(", "),
-        ledger.pending
-    ))?;
-    ctx.out.line(format!(
-        "{}, {} changed; {} of text, ≈ {} tokens",
-        plural(report.episodes_new, "new episode"),
-        count(report.episodes_changed),
-        bytes(report.text_bytes),
-        count(report.text_tokens()),
-    ))?;
-    if report.episodes_redacted > 0 {
-        let episodes = plural(report.episodes_redacted, "stored episode");
-        ctx.out.line(format!("{episodes} masked by new rules"))?;
-    }
-    if ledger.of(Fate::Rejected) + ledger.of(Fate::Unknown) > 0 {
-        ctx.out
-            .note("hint: sessionmill status says where they are")?;
-    }
-    Ok(())
 }

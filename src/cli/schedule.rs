@@ -32,7 +32,7 @@ enum Verb {
 /// Writes sessionmill.service and sessionmill.timer to ~/.config/systemd/user and enables them;
 /// without a systemd user manager, adds a marked block to your crontab. Saves the current values of
 /// SESSIONMILL_HOME, CLAUDE_CONFIG_DIR and CODEX_HOME for the timer.
-#[derive(ClapArgs, Debug)]
+#[derive(ClapArgs, Debug, Default)]
 struct Install {
     /// How often: 5m, 15m, 1h, 6h, 1d; must divide the hour or the day [default: the setting
     /// schedule.interval, 15min]
@@ -59,6 +59,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         Verb::Show => show(ctx),
         Verb::Remove => remove(ctx),
     }
+}
+
+/// Installs the timer as it is without options.
+pub(super) fn install_usual(ctx: &mut Ctx) -> Result<Exit> {
+    let pipeline = "nightly".to_owned();
+    let usual = Install {
+        pipeline,
+        ..Install::default()
+    };
+    install(&usual, ctx)
 }
 
 fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
@@ -184,7 +194,8 @@ fn show(ctx: &mut Ctx) -> Result<Exit> {
     print_files(&files, ctx)
 }
 
-fn remove(ctx: &mut Ctx) -> Result<Exit> {
+/// Removes whatever timer of ours is installed.
+pub(super) fn remove(ctx: &mut Ctx) -> Result<Exit> {
     let mut gone = systemd::remove(ctx.vars())?;
     if cron::remove(ctx.vars())? {
         gone.push("crontab".into());

@@ -1,39 +1,17 @@
-//! How each sink stands: what is there, what waits, what was given up, and what to do about it.
+//! How each sink stands, printed.
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::config::{Loaded, SinkSettings, SinkTo};
-use crate::model::delivery::State;
+use crate::config::{Loaded, SinkSettings};
 use crate::model::error::Error;
-use crate::model::human::{ago, count, table, time};
-use crate::model::time::Time;
-use crate::pipeline::context::RunContext;
+use crate::model::human::table;
 use crate::pipeline::graph_gate::KeptHere;
 use crate::pipeline::progress::Silent;
-use crate::pipeline::steps::upload::due;
-use crate::store::{DeliveryStatus, Store};
+use crate::pipeline::sink_status::{SinkStatus, TITLES, sink_status};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// One sink, as it stands.
-struct SinkStatus<'a> {
-    settings: &'a SinkSettings,
-    states: DeliveryStatus,
-    /// Due to it, and not handed over yet.
-    waiting: u64,
-    /// The setting that stands in its way.
-    off: Option<String>,
-    /// Nobody agreed to this endpoint of it.
-    no_consent: Option<String>,
-    paused_until: Option<Time>,
-    error: Option<String>,
-    /// A run has met it at its address.
-    is_met: bool,
-    /// Where else episodes are that were delivered under its name.
-    elsewhere: Vec<(String, u64)>,
-}
-
-/// Tells how these stand.
+/// Prints how these stand.
 pub fn status(
     sinks: &[&SinkSettings],
     refused: &dyn Fn(&SinkSettings) -> Option<Error>,
@@ -45,10 +23,8 @@ pub fn status(
     let kept = KeptHere::new(&store, false, &cx)?;
     let mut all = Vec::new();
     for settings in sinks {
-        all.push(SinkStatus {
-            off: refused(settings).map(|error| error.message),
-            ..stands(settings, kept.of(settings), &store, &cx)?
-        });
+        let off = refused(settings).map(|error| error.message);
+        all.push(sink_status(settings, off, kept.of(settings), &store, &cx)?);
     }
     if ctx.out.json {
         let documents: Vec<Value> = all.iter().map(SinkStatus::json).collect();
@@ -56,141 +32,8 @@ pub fn status(
             .document("deliver status", json!({"sinks": documents}))?;
         return Ok(Exit::Done);
     }
-    let titles = [
-        "sink", "where", "there", "waiting", "in doubt", "retried", "dead", "state",
-    ];
-    let mut rows = vec![titles.map(str::to_owned).to_vec()];
-    rows.extend(all.iter().map(|standing| standing.row(ctx)));
+    let mut rows = vec![TITLES.map(str::to_owned).to_vec()];
+    rows.extend(all.iter().map(|standing| standing.row(ctx.now, ctx.zone)));
     ctx.out.text(table(&rows, &[2, 3, 4, 5, 6]))?;
     Ok(Exit::Done)
-}
-
-fn stands<'a>(
-    settings: &'a SinkSettings,
-    kept_here: &[String],
-    store: &Store,
-    cx: &RunContext<'_>,
-) -> Result<SinkStatus<'a>> {
-    let address = settings.to.address();
-    let row = store.known_sink(&settings.name, &address)?;
-    let states = match &row {
-        Some(row) => store.sink_status(row.n)?,
-        None => DeliveryStatus::default(),
-    };
-    let due = due(settings, kept_here, cx);
-    let waiting = match &row {
-        Some(row) => store.due(row.n, &due)?.len() as u64,
-        None => 0,
-    };
-    let mut endpoints = settings.to.endpoints().into_iter();
-    let no_consent = endpoints.find(|endpoint| store.permit(endpoint).is_err());
-    let paused = row.as_ref().and_then(|row| row.paused_until);
-    let is_met = row.is_some();
-    Ok(SinkStatus {
-        settings,
-        off: None,
-        states,
-        waiting,
-        is_met,
-        elsewhere: store.addresses_before(&settings.name, &address)?,
-        no_consent: no_consent.map(ToString::to_string),
-        paused_until: paused.filter(|until| *until > cx.now),
-        error: row.and_then(|row| row.error),
-    })
-}
-
-impl SinkStatus<'_> {
-    fn of(&self, state: State) -> u64 {
-        let states = &self.states.states;
-        states.get(state.as_str()).copied().unwrap_or(0)
-    }
-
-    fn to(&self) -> String {
-        match &self.settings.to {
-            SinkTo::Database(to) => to.endpoint.to_string(),
-            SinkTo::Graphiti(to) => to.endpoint.to_string(),
-            SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "sink": self.settings.name,
-            "to": self.to(),
-            "off": self.off,
-            "consent": self.no_consent.is_none(),
-            "states": self.states.states,
-            "waiting": self.waiting,
-            "last_seen": self.states.last_seen.map(|t| t.rfc3339_millis()),
-            "paused_until": self.paused_until.map(|t| t.rfc3339_millis()),
-            "error": self.error,
-            "elsewhere": self.elsewhere.iter().map(|(address, episodes)| {
-                json!({"address": address, "episodes": episodes})
-            }).collect::<Vec<_>>(),
-        })
-    }
-
-    fn row(&self, ctx: &Ctx) -> Vec<String> {
-        let cell = |state: State| count(self.of(state));
-        vec![
-            self.settings.name.clone(),
-            self.to(),
-            count(self.of(State::Seen) + self.of(State::Enriched)),
-            count(self.waiting),
-            cell(State::Sent),
-            cell(State::Queued),
-            cell(State::Dead),
-            self.words(ctx),
-        ]
-    }
-
-    fn words(&self, ctx: &Ctx) -> String {
-        let name = &self.settings.name;
-        let mut words = match (&self.no_consent, self.paused_until, self.states.last_seen) {
-            _ if self.off.is_some() => self.off.iter().cloned().collect(),
-            (Some(missing), ..) => {
-                vec![format!("no consent (sessionmill consent give {missing})")]
-            }
-            (_, Some(until), _) => {
-                let error = self.error.clone().unwrap_or_default();
-                let until = time(Some(until), ctx.zone);
-                vec![format!("paused until {until}: {error}")]
-            }
-            (_, None, Some(last)) => vec![format!("delivered {}", ago(last, ctx.now))],
-            (_, None, None) => vec!["nothing delivered yet".to_owned()],
-        };
-        let given_up = self.of(State::Dead);
-        if given_up > 0 {
-            words.push(format!(
-                "{} given up (sessionmill deliver dead list)",
-                count(given_up)
-            ));
-        }
-        let mut add = |many: u64, what: &str| {
-            if many > 0 {
-                words.push(format!("{} {what}", count(many)));
-            }
-        };
-        add(
-            self.of(State::Dead),
-            "given up (sessionmill deliver dead list)",
-        );
-        let enriches = matches!(&self.settings.to, SinkTo::Graphiti(to) if to.database.is_some());
-        if enriches {
-            add(self.of(State::Seen), "to be enriched");
-        }
-        add(self.of(State::Unverified), "unverified");
-        add(self.of(State::Kept), "that it can't remove");
-        let history = format!("older (sessionmill deliver run {name} --history)");
-        add(self.of(State::Before), &history);
-        for (address, many) in &self.elsewhere {
-            add(*many, &format!("stay at {address}"));
-        }
-        if !self.is_met && !self.elsewhere.is_empty() {
-            words.push(format!(
-                "new here (sessionmill deliver run {name} --history brings what is stored)"
-            ));
-        }
-        words.join("; ")
-    }
 }

@@ -146,7 +146,7 @@ impl<'w> Here<'w> {
             true => Error::usage("nothing is remembered yet: no session was read")
                 .hinted("sessionmill run"),
             false => Error::usage(format!("nothing is remembered: {}", gate.reason))
-                .hinted("if the user agrees: sessionmill enable; then: sessionmill run"),
+                .hinted("if the user agrees: sessionmill init"),
         })
     }
 

@@ -55,7 +55,8 @@ fn drop_old(dir: &Path) -> io::Result<()> {
     ours.iter().take(old).try_for_each(fs::remove_file)
 }
 
-fn is_ours(path: &Path) -> bool {
+/// Whether a file is named as these logs are.
+pub fn is_ours(path: &Path) -> bool {
     path.file_name()
         .and_then(|name| name.to_str())
         .and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX))

@@ -76,7 +76,7 @@ fn a_new_machine_is_told_to_say_yes() {
         ran.shown()
     );
     assert!(
-        ran.stdout.contains("\n  sessionmill enable\n"),
+        ran.stdout.contains("\n  sessionmill init\n"),
         "{}",
         ran.shown()
     );

@@ -134,6 +134,13 @@ fn json_documents_have_the_fields_that_the_docs_name() {
         ("`stats`", "stats"),
         ("`stats --activity`", "stats --activity"),
         ("`config show`", "config show"),
+        ("`uninstall`", "uninstall"),
+        ("`init`", "init --yes"),
+        ("`config get`", "config get schedule.interval"),
+        (
+            "`config set`, `config unset`",
+            "config unset schedule.interval",
+        ),
         ("`config validate`", "config validate"),
         ("`config path`", "config path"),
         ("`schedule show`", "schedule show"),

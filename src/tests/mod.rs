@@ -50,6 +50,7 @@ pub(crate) mod home;
 mod hooks;
 mod hostile;
 mod http;
+mod init;
 mod locks;
 mod looks;
 mod markers;

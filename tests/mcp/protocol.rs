@@ -95,10 +95,7 @@ fn a_passage_goes_on_to_what_was_said_of_it() {
 fn without_a_store_the_next_step_depends_on_consent() {
     for (enabled, wants) in [
         (true, "sessionmill run"),
-        (
-            false,
-            "if the user agrees: sessionmill enable; then: sessionmill run",
-        ),
+        (false, "if the user agrees: sessionmill init"),
     ] {
         let home = Home::empty(json!({}));
         home.configure(&json!({"session_tracking": {"enabled": enabled}}));

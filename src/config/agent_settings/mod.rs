@@ -1,10 +1,12 @@
 //! Where an agent's own settings hold our entries, and how it spells them: `agents` fills that in. Here
 //! the entries are put in, and taken out so that nothing else changes by a byte.
 
+mod change;
 mod entries;
 mod hooks;
 mod servers;
 
+pub use change::{SettingsChange, read};
 pub use entries::Removed;
 pub use hooks::{Hook, HookSettings};
 pub use servers::{ServerCommand, ServerFormat, ServerSettings};

@@ -45,7 +45,7 @@ pub(super) fn consent(observed: &Observed<'_>) -> Vec<Diagnosis> {
         Severity::Warning,
         "not-enabled",
         reason,
-        "sessionmill enable",
+        "sessionmill init",
     )]
 }
 

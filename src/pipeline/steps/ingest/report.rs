@@ -3,8 +3,8 @@
 use super::file::FileTally;
 use crate::agents::versions;
 use crate::model::checkpoint::FileCommit;
-use crate::model::human::plural;
-use crate::model::ledger::Ledger;
+use crate::model::human::{bytes, count, duration_ms, plural};
+use crate::model::ledger::{Fate, Ledger};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::pipeline::last_run::Left;
@@ -265,6 +265,49 @@ impl IngestReport {
     pub fn left_out_lines(&self) -> impl Iterator<Item = String> {
         let each = self.left_out.iter();
         each.map(|(reason, files)| format!("left out: {} ({reason})", plural(*files, "file")))
+    }
+
+    /// What was read and what came of it, a line each; `read_ms`: how long that took.
+    pub fn news(&self, read_ms: u64) -> Vec<String> {
+        if !self.has_news() {
+            return vec![format!(
+                "nothing new in {}",
+                plural(self.files_unchanged, "log")
+            )];
+        }
+        let read = format!(
+            "read {} of {} ({}) in {}",
+            count(self.files_read),
+            plural(self.files_found, "log"),
+            bytes(self.tally.read_bytes),
+            duration_ms(read_ms),
+        );
+        let fates = [
+            Fate::Kept,
+            Fate::Filtered,
+            Fate::Copied,
+            Fate::Unknown,
+            Fate::Rejected,
+        ];
+        let fates = fates.map(|fate| format!("{} {}", count(self.ledger.of(fate)), fate.as_str()));
+        let ledger = format!(
+            "{}: {}, {} pending",
+            plural(self.ledger.total(), "line"),
+            fates.join(", "),
+            self.ledger.pending
+        );
+        let stored = format!(
+            "{}, {} changed; {} of text, ≈ {} tokens",
+            plural(self.episodes_new, "new episode"),
+            count(self.episodes_changed),
+            bytes(self.text_bytes),
+            count(self.text_tokens()),
+        );
+        let redacted = (self.episodes_redacted > 0).then(|| {
+            let episodes = plural(self.episodes_redacted, "stored episode");
+            format!("{episodes} masked by new rules")
+        });
+        [read, ledger, stored].into_iter().chain(redacted).collect()
     }
 
     /// Tokens of the texts, by the rule of thumb that the budget uses.

@@ -1,0 +1,167 @@
+//! `init`: from nothing to a first answer. Asks, and calls the commands that do each step alone.
+
+use super::agents::Install;
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::run::{BackfillArgs, backfill};
+use super::{enable, hooks, mcp, recap, schedule};
+use crate::config::{CONSENT_TEXT, gate};
+use crate::model::error::Error;
+use crate::model::human::duration_ms;
+use crate::model::source::Agent;
+use crate::pipeline::setup::{FoundLogs, found_logs, reading_ms};
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+/// Set up: find logs, ask for consent, read them, show a recap
+///
+/// Then offers a timer, hooks and the MCP server, one question each. Nothing is sent anywhere. Safe
+/// to repeat. `sessionmill uninstall` reverts it.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Consent to reading logs on this machine, and ask nothing; implies none of the steps below
+    #[arg(long, short)]
+    yes: bool,
+    /// Install the timer
+    #[arg(long)]
+    timer: bool,
+    /// Install hooks so agents recall memory automatically
+    #[arg(long)]
+    hooks: bool,
+    /// Add the MCP server to agents' settings
+    #[arg(long)]
+    mcp: bool,
+}
+
+/// A step after the first reading.
+struct Offer {
+    name: &'static str,
+    question: &'static str,
+    wanted: bool,
+    undo: &'static str,
+    install: fn(&[Agent], &mut Ctx) -> Result<()>,
+}
+
+/// Sets everything up that is agreed to.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let (json, quiet) = (ctx.out.json, ctx.out.quiet);
+    // one document at the end; what the steps say themselves is for people
+    (ctx.out.json, ctx.out.quiet) = (false, quiet || json);
+    let loaded = ctx.settings()?;
+    let logs = found_logs(&loaded.config);
+    let had_consent = gate(&loaded.config).enabled;
+    show(&logs, ctx)?;
+    if !had_consent {
+        consent(args, ctx)?;
+        enable::agree(CONSENT_TEXT.to_owned(), ctx)?;
+    }
+    let mut exit = backfill(&BackfillArgs::default(), ctx)?;
+    let agents = FoundLogs::agents(&logs);
+    if !ctx.out.quiet && !agents.is_empty() {
+        recap::run(&recap::Args::reward(), ctx)?;
+    }
+    let mut steps = Map::new();
+    for offer in offers(args) {
+        let state = match offer.is_wanted(args, &agents, ctx)? {
+            false => json!("skipped"),
+            true => match (offer.install)(&agents, ctx) {
+                Ok(()) => {
+                    ctx.out.note(format!("undo: sessionmill {}", offer.undo))?;
+                    json!("installed")
+                }
+                Err(error) => {
+                    ctx.out
+                        .warn(format!("{} not installed: {error:#}", offer.name))?;
+                    exit = Exit::Failed;
+                    json!({"failed": format!("{error:#}")})
+                }
+            },
+        };
+        steps.insert(offer.name.to_owned(), state);
+    }
+    (ctx.out.json, ctx.out.quiet) = (json, quiet);
+    if json {
+        let body = json!({"logs": logs, "had_consent": had_consent, "steps": Value::Object(steps)});
+        ctx.out.document("init", body)?;
+        return Ok(exit);
+    }
+    ctx.out.note("next: sessionmill search WORDS")?;
+    ctx.out.note("undo: sessionmill uninstall")?;
+    Ok(exit)
+}
+
+/// What was found, and what reading it costs.
+fn show(logs: &[FoundLogs], ctx: &mut Ctx) -> Result<()> {
+    for found in logs {
+        ctx.out.note(found.line())?;
+    }
+    let size = logs.iter().map(|found| found.bytes).sum();
+    match size {
+        0 => ctx
+            .out
+            .note("there is nothing to read yet; runs find what agents write from now on"),
+        size => {
+            let time = duration_ms(reading_ms(size));
+            ctx.out
+                .note(format!("reading them takes {time} at 100 MB/s"))
+        }
+    }
+}
+
+fn consent(args: &Args, ctx: &mut Ctx) -> Result<()> {
+    let home = ctx.home.dir.display().to_string();
+    ctx.out.note(format!(
+        "sessionmill will read these logs and store what was said in {home}, readable by you only. \
+         Nothing leaves this machine."
+    ))?;
+    if args.yes || is_yes(ctx, "Do you agree? [y/N]")? {
+        return Ok(());
+    }
+    let refused = Error::usage("nothing was read: reading logs needs your consent");
+    Err(refused.hinted("sessionmill init --yes").into())
+}
+
+/// Somebody is there and says yes.
+fn is_yes(ctx: &mut Ctx, question: &str) -> Result<bool> {
+    let answer = ctx.ask(question)?.unwrap_or_default();
+    Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
+}
+
+fn offers(args: &Args) -> [Offer; 3] {
+    [
+        Offer {
+            name: "timer",
+            question: "Run it every 15 minutes with a timer? [y/N]",
+            wanted: args.timer,
+            undo: "schedule remove",
+            install: |_, ctx| schedule::install_usual(ctx).map(drop),
+        },
+        Offer {
+            name: "hooks",
+            question: "Let agents recall memory automatically (hooks)? [y/N]",
+            wanted: args.hooks,
+            undo: "hooks remove",
+            install: |agents, ctx| hooks::install(&Install::of(agents), ctx),
+        },
+        Offer {
+            name: "mcp",
+            question: "Let agents search their memory (MCP server)? [y/N]",
+            wanted: args.mcp,
+            undo: "mcp remove",
+            install: |agents, ctx| mcp::ENTRIES.install(&Install::of(agents), ctx),
+        },
+    ]
+}
+
+impl Offer {
+    fn is_wanted(&self, args: &Args, agents: &[Agent], ctx: &mut Ctx) -> Result<bool> {
+        if agents.is_empty() && self.name != "timer" {
+            if self.wanted {
+                ctx.out
+                    .warn(format!("{} not installed: no agent was found", self.name))?;
+            }
+            return Ok(false);
+        }
+        Ok(self.wanted || (!args.yes && is_yes(ctx, self.question)?))
+    }
+}
