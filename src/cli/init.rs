@@ -7,16 +7,15 @@ use super::run::{BackfillArgs, backfill};
 use super::{enable, hooks, mcp, recap, schedule};
 use crate::config::{CONSENT_TEXT, gate};
 use crate::model::error::Error;
-use crate::model::human::duration_ms;
 use crate::model::source::Agent;
-use crate::pipeline::setup::{FoundLogs, found_logs, reading_ms};
+use crate::pipeline::setup::{FoundLogs, found_logs, reading_line};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 /// Set up: find logs, ask for consent, read them, show a recap
 ///
-/// Then offers a timer, hooks and the MCP server, one question each. Nothing is sent anywhere. Safe
-/// to repeat. `sessionmill uninstall` reverts it.
+/// Then offers a timer, hooks and the MCP server, one question each. Never consents to sending data.
+/// Safe to repeat. `sessionmill uninstall` reverts it.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Consent to reading logs on this machine, and ask nothing; implies none of the steps below
@@ -95,17 +94,7 @@ fn show(logs: &[FoundLogs], ctx: &mut Ctx) -> Result<()> {
     for found in logs {
         ctx.out.note(found.line())?;
     }
-    let size = logs.iter().map(|found| found.bytes).sum();
-    match size {
-        0 => ctx
-            .out
-            .note("there is nothing to read yet; runs find what agents write from now on"),
-        size => {
-            let time = duration_ms(reading_ms(size));
-            ctx.out
-                .note(format!("reading them takes {time} at 100 MB/s"))
-        }
-    }
+    ctx.out.note(reading_line(logs))
 }
 
 fn consent(args: &Args, ctx: &mut Ctx) -> Result<()> {

@@ -195,6 +195,8 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
         result = result.and_then(|exit| ctx.out.warn(damage).map(|()| exit));
     }
     let result = result.and_then(|exit| ctx.out.flush().map(|()| exit));
+    // a command that calls others may have silenced them
+    ctx.out.json = line.switches.json;
     result.unwrap_or_else(|error| fail(&mut ctx.out, &error))
 }
 

@@ -25,6 +25,8 @@ pub struct Args {
     yes: bool,
 }
 
+type Removal = fn(&mut Ctx) -> Result<Exit>;
+
 /// Takes away all that it can; what fails is named, and the rest goes on.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let (json, quiet) = (ctx.out.json, ctx.out.quiet);
@@ -35,7 +37,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     if args.purge && size > 0 {
         confirm(args, size, ctx)?;
     }
-    let steps: [(&str, fn(&mut Ctx) -> Result<Exit>); 4] = [
+    let steps: [(&str, Removal); 4] = [
         ("timer", schedule::remove),
         ("hooks", |ctx| {
             hooks::ENTRIES.remove(&Remove::default(), ctx)

@@ -102,6 +102,8 @@ fn without_a_yes_nothing_is_read() {
         assert!(!desk.path(".graphiti/sessionmill.db").exists());
         assert_eq!(text(desk.path(CLAUDE)), ODD);
     }
+    let error = desk().run("sessionmill init --json").json();
+    assert_eq!(error["error"]["hint"], "sessionmill init --yes");
 }
 
 #[test]

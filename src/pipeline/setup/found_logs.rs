@@ -3,7 +3,7 @@
 use crate::agents::registry;
 use crate::config::Config;
 use crate::host::files::walk;
-use crate::model::human::{bytes, plural};
+use crate::model::human::{bytes, duration_ms, plural};
 use crate::model::source::Agent;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -63,7 +63,15 @@ pub fn found_logs(config: &Config) -> Vec<FoundLogs> {
 /// How fast logs are read on a machine slower than those that docs/performance.md measures.
 const BYTES_PER_SECOND: u64 = 100_000_000;
 
-/// A cautious estimate, in milliseconds, of how long reading so many bytes takes; at least a second.
-pub fn reading_ms(bytes: u64) -> u64 {
-    bytes.div_ceil(BYTES_PER_SECOND).max(1) * 1_000
+/// How long reading all of them takes, by a cautious estimate that is named with it.
+pub fn reading_line(all: &[FoundLogs]) -> String {
+    let bytes: u64 = all.iter().map(|found| found.bytes).sum();
+    let time = match bytes / BYTES_PER_SECOND {
+        _ if bytes == 0 => {
+            return "there is nothing to read yet; runs find what agents write from now on".into();
+        }
+        0 => "less than a second".to_owned(),
+        seconds => duration_ms(seconds * 1_000),
+    };
+    format!("reading them takes {time} at 100 MB/s")
 }

@@ -4,5 +4,5 @@
 mod found_logs;
 mod purge;
 
-pub use found_logs::{FoundLogs, found_logs, reading_ms};
+pub use found_logs::{FoundLogs, found_logs, reading_line};
 pub use purge::{PurgeReport, completions, purge, size};
