@@ -50,7 +50,18 @@ impl KeyChange<'_> {
     pub fn apply(&self, env: &Env, usual: UsualLogs) -> Result<Edited, Error> {
         let (file, kind) = (self.path(env), self.kind());
         let at: Vec<PathStep> = path(self.key);
-        let proves = |changed: &Document| load_with(env, usual, Some(changed)).map(drop);
+        let was_on = load(env, usual).is_ok_and(|loaded| loaded.config.enabled);
+        let proves = |changed: &Document| {
+            let is_on = load_with(env, usual, Some(changed))?.config.enabled;
+            match is_on && !was_on {
+                // whichever key does it: only `enable` records the words
+                true => Err(
+                    Error::usage("reading logs needs your consent, word for word")
+                        .hinted("sessionmill enable"),
+                ),
+                false => Ok(()),
+            }
+        };
         let Some(typed) = self.value else {
             return match edit::remove(kind, &file, &at, &proves)? {
                 true => Ok(Edited::Changed),
@@ -59,10 +70,6 @@ impl KeyChange<'_> {
         };
         let text = Value::String(typed.to_owned());
         let read: Value = serde_json::from_str(typed).unwrap_or_else(|_| text.clone());
-        if self.is_consent() && read == Value::Bool(true) {
-            let message = format!("{} needs your consent, word for word", self.key);
-            return Err(Error::usage(message).hinted("sessionmill enable"));
-        }
         let set = |value: &Value| edit::set(kind, &file, |_| (at.clone(), value.clone()), &proves);
         // `2026` may be meant as a text: what the key takes decides, and the first refusal is told
         set(&read).or_else(|refused| match read == text {
@@ -76,11 +83,6 @@ impl KeyChange<'_> {
             SettingsFile::Settings => &SETTINGS,
             SettingsFile::Tracking => &TRACKING,
         }
-    }
-
-    /// Whether the key lets logs be read: `enable` records the words for that.
-    fn is_consent(&self) -> bool {
-        self.file == SettingsFile::Settings && self.key == "session_tracking.enabled"
     }
 }
 

@@ -74,6 +74,9 @@ fn what_would_not_be_read_is_not_written() {
         "config set schedule.interval [1]",
         "config set session_tracking.keep_length_days never",
         "config set session_tracking.enabled true",
+        "config set session_tracking '{\"enabled\": true}'",
+        "config set --tracking global.enabled true",
+        "config set --tracking global.session_tracking.enabled true",
         "config get schedule.intervall",
     ] {
         let refused = desk.run(&format!("sessionmill {line}"));
