@@ -160,6 +160,7 @@ fn change(args: &KeyArgs, value: Option<&str>, ctx: &mut Ctx) -> Result<()> {
     let now = now.map_or("not set".to_owned(), |(_, value)| value.to_string());
     let path = path.display();
     match edited {
+        Edited::Same if value.is_none() => ctx.out.did(format!("{key} is not set in {path}")),
         Edited::Same => ctx.out.did(format!("{key} is {now} already ({path})")),
         _ => ctx.out.did(format!("{key} is now {now} ({path})")),
     }

@@ -45,6 +45,14 @@ pub fn typed(error: &anyhow::Error) -> Option<&Error> {
     error.chain().find_map(|cause| cause.downcast_ref())
 }
 
+/// An error in a warning, with what to type, where that is known.
+pub fn with_hint(error: &anyhow::Error) -> String {
+    match typed(error).and_then(|typed| typed.hint.as_deref()) {
+        Some(hint) => format!("{error:#}; hint: {hint}"),
+        None => format!("{error:#}"),
+    }
+}
+
 /// Whether writing failed because the reader went away, which is success (`… | head`).
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error

@@ -2,7 +2,7 @@
 
 use super::agents::Install;
 use super::ctx::Ctx;
-use super::exit::Exit;
+use super::exit::{Exit, with_hint};
 use super::run::{BackfillArgs, backfill};
 use super::{enable, hooks, mcp, recap, schedule};
 use crate::config::{CONSENT_TEXT, gate};
@@ -69,8 +69,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                     json!("installed")
                 }
                 Err(error) => {
+                    let why = with_hint(&error);
                     ctx.out
-                        .warn(format!("{} not installed: {error:#}", offer.name))?;
+                        .warn(format!("{} not installed: {why}", offer.name))?;
                     exit = Exit::Failed;
                     json!({"failed": format!("{error:#}")})
                 }
@@ -101,7 +102,7 @@ fn consent(args: &Args, ctx: &mut Ctx) -> Result<()> {
     let home = ctx.home.dir.display().to_string();
     ctx.out.note(format!(
         "sessionmill will read these logs and store what was said in {home}, readable by you only. \
-         Nothing leaves this machine."
+         Nothing leaves this machine without your consent."
     ))?;
     if args.yes || is_yes(ctx, "Do you agree? [y/N]")? {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use super::agents::Remove;
 use super::ctx::Ctx;
-use super::exit::Exit;
+use super::exit::{Exit, with_hint};
 use super::{hooks, mcp, schedule};
 use crate::model::error::Error;
 use crate::model::human::bytes;
@@ -51,7 +51,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             Ok(Exit::Done) => {}
             Ok(_) => failed.push(name),
             Err(error) => {
-                ctx.out.warn(format!("{name}: {error:#}"))?;
+                ctx.out.warn(format!("{name}: {}", with_hint(&error)))?;
                 failed.push(name);
             }
         }

@@ -12,6 +12,9 @@ use crate::model::error::Error;
 use serde_json::Value;
 use std::path::PathBuf;
 
+/// The key that lets logs be read.
+const ENABLED: &str = "session_tracking.enabled";
+
 /// Which of the user's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsFile {
@@ -50,7 +53,12 @@ impl KeyChange<'_> {
     pub fn apply(&self, env: &Env, usual: UsualLogs) -> Result<Edited, Error> {
         let (file, kind) = (self.path(env), self.kind());
         let at: Vec<PathStep> = path(self.key);
-        let was_on = load(env, usual).is_ok_and(|loaded| loaded.config.enabled);
+        let was_on = match load(env, usual) {
+            Ok(loaded) => loaded.config.enabled,
+            // a file that says yes may be mended
+            Err(_) => Document::load(&Home::of(env).config())?
+                .is_some_and(|said| said.get(&path(ENABLED)) == Some(&Value::Bool(true))),
+        };
         let proves = |changed: &Document| {
             let is_on = load_with(env, usual, Some(changed))?.config.enabled;
             match is_on && !was_on {

@@ -199,6 +199,15 @@ fn a_step_that_fails_is_named_and_the_rest_goes_on() {
 }
 
 #[test]
+fn without_a_timer_the_warning_says_what_to_do() {
+    let desk = Desk::with_fixtures();
+    let ran = desk.run("sessionmill init --yes --timer");
+    assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
+    let hint = "hint: let your own scheduler start: sessionmill run nightly --quiet";
+    assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+}
+
+#[test]
 fn a_machine_without_logs_is_set_up_all_the_same() {
     let desk = Desk::new();
     let ran = desk.run("sessionmill init --yes --hooks");

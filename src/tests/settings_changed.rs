@@ -100,6 +100,26 @@ fn what_would_not_be_read_is_not_written() {
 }
 
 #[test]
+fn a_setting_that_stops_everything_can_be_mended_here() {
+    for enabled in [true, false] {
+        let desk = Desk::new();
+        let broken = format!(
+            "version: 2.0.0\nsession_tracking:\n  enabled: {enabled}\nschedule:\n  interval: 7min\n"
+        );
+        desk.write(FILE, &broken);
+        assert_eq!(desk.run("sessionmill config show").exit, Exit::Usage);
+        // as long as it stands, nothing else is written, a yes least of all
+        let yes = desk.run("sessionmill config set session_tracking.enabled true");
+        assert_eq!(yes.exit == Exit::Usage, !enabled, "{}", yes.shown());
+        assert_eq!(text(&desk), broken);
+        let mended = desk.run("sessionmill config set schedule.interval 1h");
+        assert_eq!(mended.exit, Exit::Done, "{}", mended.shown());
+        let now = desk.run("sessionmill config get session_tracking.enabled");
+        assert_eq!(now.stdout, format!("{enabled}\n"));
+    }
+}
+
+#[test]
 fn without_a_file_one_is_made() {
     let desk = Desk::new();
     let set = desk.run("sessionmill config set session_tracking.keep_length_days 30");

@@ -72,11 +72,12 @@ fn written(home: &Home) -> Vec<PathBuf> {
         .filter(|path| run_log::is_ours(path));
     let small = [home.runs(), home.alarms(), home.graphs()];
     let small = small.iter().flat_map(|folder| listed(folder));
+    // the store goes after its journals: a crash between must leave none that a new store would replay
     [
-        store.clone(),
         beside("-wal"),
-        beside("-shm"),
         beside("-journal"),
+        beside("-shm"),
+        store.clone(),
     ]
     .into_iter()
     .chain(damaged)
