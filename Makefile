@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist install
+.PHONY: help demo pictures test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,6 +12,9 @@ demo: ## index the fixture sessions into a throw-away home, search them, show th
 	@echo "      the fixture sessions into a throw-away home, searches them and shows the stats (1 second)"
 	@$(CARGO) build --release
 	@scripts/demo target/release/sessionmill
+
+pictures: ## draw the README's pictures again from what the program prints
+	@INSTA_UPDATE=always $(CARGO) test --quiet --lib -- the_pictures_show
 
 test: ## run all tests
 	$(CARGO) test

@@ -64,6 +64,7 @@ mod outbox;
 mod pages;
 mod paths;
 mod personal;
+mod pictures;
 mod places;
 mod places_moved;
 mod places_settings;

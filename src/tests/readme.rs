@@ -45,28 +45,32 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().filter_map(read).collect()
 }
 
+/// Each section is followed by somebody who begins with it, and answers `init` with one `y`.
 #[test]
 fn the_readmes_commands_do_what_it_prints() {
-    let desk = Desk::with_fixtures();
-    desk.program("systemctl", "exit 0");
     let mut ran = 0;
-    for (command, wants) in consoles(&readme()) {
-        if !command.starts_with("sessionmill ") {
-            continue;
+    for section in readme().split("\n## ") {
+        let mut desk = Desk::with_fixtures();
+        desk.answers = Some("y\nn\nn\nn\n".to_owned());
+        desk.program("systemctl", "exit 0");
+        for (command, wants) in consoles(section) {
+            if !command.starts_with("sessionmill ") {
+                continue;
+            }
+            let found = desk.run(&command);
+            assert_eq!(found.exit, Exit::Done, "{command}\n{}", found.shown());
+            let printed = format!("{}{}", found.stdout, found.stderr);
+            for line in wants
+                .lines()
+                .map(|line| line.trim_end_matches('…').trim_end())
+            {
+                assert!(
+                    printed.contains(line),
+                    "{command}\nwants: {line}\nprints:\n{printed}"
+                );
+            }
+            ran += 1;
         }
-        let found = desk.run(&command);
-        assert_eq!(found.exit, Exit::Done, "{command}\n{}", found.shown());
-        let printed = format!("{}{}", found.stdout, found.stderr);
-        for line in wants
-            .lines()
-            .map(|line| line.trim_end_matches('…').trim_end())
-        {
-            assert!(
-                printed.contains(line),
-                "{command}\nwants: {line}\nprints:\n{printed}"
-            );
-        }
-        ran += 1;
     }
     assert!(ran >= 5, "only {ran} commands were found in the README");
 }
