@@ -46,7 +46,6 @@ mod stats;
 mod status;
 mod store;
 mod switches;
-mod track;
 mod tracking;
 mod undone;
 mod uninstall;

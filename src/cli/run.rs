@@ -5,20 +5,22 @@ use super::check;
 use super::ctx::Ctx;
 use super::deliver;
 use super::exit::Exit;
-use super::track;
 use crate::config::Loaded;
 use crate::host::interrupt;
 use crate::memory::moved_projects::MovedProject;
 use crate::memory::when::When;
 use crate::model::ledger::Fate;
 use crate::pipeline::last_run::BACKFILL;
+use crate::pipeline::metrics;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::run::{self, RunOutcome};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
 use crate::pipeline::steps::enrich::EnrichReport;
 use crate::pipeline::steps::report::RunReport;
+use crate::pipeline::steps::track_report;
 use anyhow::Result;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Read what is new in the logs and make it searchable
 ///
@@ -69,6 +71,9 @@ pub struct Options {
     /// Retry language-model requests that failed permanently, and waiting ones at once
     #[arg(long)]
     ask_again: bool,
+    /// Write metrics of this run to FILE, for node_exporter's textfile collector
+    #[arg(long, value_name = "FILE")]
+    metrics_file: Option<PathBuf>,
 }
 
 impl Options {
@@ -119,7 +124,14 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
         ask_again: options.ask_again,
         ..RunOptions::new(pipeline, &cx)
     };
-    let done = match run::run(pipeline, &run_options, &mut cx)? {
+    let ended = run::run(pipeline, &run_options, &mut cx);
+    if let Some(file) = &options.metrics_file
+        && let Err(error) = metrics::write(file, &pipeline.name, &ended, &cx)
+    {
+        let warning = format!("the metrics were not written: {error}");
+        cx.notices.warn(&warning)?;
+    }
+    let done = match ended? {
         RunOutcome::Done(done) => done,
         RunOutcome::Off(reason) => {
             let command = ctx.out.command.clone();
@@ -167,7 +179,7 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .warn(format!("{}: {}", problem.path, problem.reason))?;
     }
-    for problem in track::warnings(tracked) {
+    for problem in track_report::warnings(tracked) {
         ctx.out.warn(problem)?;
     }
     for alarm in done.alarms(ctx.out.quiet) {
@@ -240,8 +252,8 @@ fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
     body["directives_refused"] = promoted.refused.len().into();
     body["git_operations"] = tracked.operations.into();
     body["git_trees_opened"] = tracked.opened.into();
-    body["git_problems"] = track::problems(tracked);
-    body["files"] = track::files(&tracked.files);
+    body["git_problems"] = track_report::problems(tracked);
+    body["files"] = track_report::files(&tracked.files);
     body["tools_asked"] = tools.asked.into();
     body["tools_learned"] = tools.learned.into();
     body["summaries_written"] = done.enriched.summaries_written().into();

@@ -4,7 +4,6 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::track;
 use crate::config::edit::Edited;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_project};
 use crate::config::{FileTracking, TrackedProject, gate};
@@ -18,6 +17,7 @@ use crate::pipeline::options::RunOptions;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::steps;
 use crate::pipeline::steps::track::{TrackRequest, files};
+use crate::pipeline::steps::track_report;
 use crate::store::{Access, Store};
 use crate::tracking::project_status::{self, FileState, FileStatus, ProjectStatus};
 use anyhow::Result;
@@ -349,12 +349,12 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
     let done = steps::track::sync(&request, &options, &redaction.redactor, &mut store, &cx)?;
     store.finish()?;
     if ctx.out.json {
-        let mut body = track::files(&done.files);
+        let mut body = track_report::files(&done.files);
         body["git_operations"] = done.operations.into();
-        body["git_problems"] = track::problems(&done);
+        body["git_problems"] = track_report::problems(&done);
         ctx.out.document("track sync", body)?;
     } else {
-        for warning in track::warnings(&done) {
+        for warning in track_report::warnings(&done) {
             ctx.out.warn(warning)?;
         }
         let seen = plural(done.files.seen, "file");

@@ -22,6 +22,7 @@ pub mod last_run;
 pub mod lock;
 pub mod meaning;
 pub mod memory_status;
+pub mod metrics;
 pub mod notify;
 pub mod options;
 pub mod parsed_log;

@@ -55,6 +55,7 @@ mod locks;
 mod looks;
 mod markers;
 mod memory_rows;
+mod metrics;
 mod model_alarms;
 mod modes;
 mod neo4j;

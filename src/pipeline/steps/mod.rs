@@ -7,4 +7,5 @@ pub mod ingest;
 pub mod promote;
 pub mod report;
 pub mod track;
+pub mod track_report;
 pub mod upload;

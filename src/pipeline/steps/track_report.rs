@@ -1,4 +1,4 @@
-//! What the step `track` says on the command line.
+//! What the step `track` did, as lines for people and as JSON.
 
 use crate::tracking::{FilesReport, TrackReport};
 use serde_json::{Value, json};
