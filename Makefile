@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist install
+.PHONY: help demo pictures test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,9 +82,12 @@ eval-meaning: ## measure what a model of vectors adds to search (LOCOMO=DIR for 
 	@$(CARGO) build --release
 	@scripts/eval-meaning target/release/sessionmill $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(CORPUS),--corpus "$(CORPUS)")
 
-dist: ## build the program that is installed: small, fast, stripped; takes some minutes
+dist: ## build the program that is installed (small, fast, stripped) and pack it into target/packages; some minutes
 	$(CARGO) build --profile dist --locked
-	@ls -l target/dist/sessionmill
+	@scripts/dist target/dist/sessionmill
+
+dist-check: ## install each package of target/packages into a folder of its own and do the main job with it
+	@scripts/dist-check
 
 install: ## build the program and put it into ~/.cargo/bin
 	$(CARGO) install --profile dist --locked --path .
