@@ -410,7 +410,7 @@ fn dead(verb: &Dead, ctx: &mut Ctx) -> Result<Exit> {
     store.finish()?;
     let (command, word) = match replay {
         true => ("deliver dead replay", "to be tried again"),
-        false => ("deliver dead drop", "given up for good"),
+        false => ("deliver dead drop", "dropped for good"),
     };
     match ctx.out.json {
         true => ctx.out.document(command, json!({"episodes": settled}))?,
@@ -437,7 +437,7 @@ fn list_dead(dead: &[DeadLetter], ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if dead.is_empty() {
-        ctx.out.line("nothing was given up")?;
+        ctx.out.line("no delivery failed permanently")?;
     }
     let rows: Vec<Vec<String>> = dead
         .iter()

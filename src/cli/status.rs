@@ -170,12 +170,12 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
 
 /// How far language models, and those of vectors, are with what is stored.
 fn models(state: &State, ctx: &mut Ctx) -> Result<()> {
-    const GIVEN_UP: &str = "given up (sessionmill run --ask-again)";
+    const FAILED: &str = "failed permanently (sessionmill run --ask-again)";
     let llm_summaries = &state.status.llm_summaries;
     if llm_summaries.keys().any(|state| state != "waiting") {
         let told = llm_summaries.iter().map(|(state, n)| match state.as_str() {
-            "told" => format!("{} told by a model", count(*n)),
-            "refused" => format!("{} {GIVEN_UP}", count(*n)),
+            "told" => format!("{} written by a model", count(*n)),
+            "refused" => format!("{} {FAILED}", count(*n)),
             _ => format!("{} not asked about", count(*n)),
         });
         let told: Vec<String> = told.collect();
@@ -184,7 +184,7 @@ fn models(state: &State, ctx: &mut Ctx) -> Result<()> {
     if let Some(embedded) = state.embedded {
         let given_up = match embedded.refused {
             0 => String::new(),
-            n => format!(", {} {GIVEN_UP}", count(n)),
+            n => format!(", {} {FAILED}", count(n)),
         };
         ctx.out.line(format!(
             "vectors: {}, {} without one yet{given_up}",

@@ -30,7 +30,10 @@ pub struct GivenUp<'a> {
 pub fn of_deliveries(dead: &[GivenUp<'_>], store: &Store, cx: &mut RunContext<'_>) -> Result<()> {
     for sink in dead {
         let episodes = plural(sink.episodes, "episode");
-        log(&format!("sink {}: {episodes} given up", sink.sink), cx);
+        log(
+            &format!("sink {}: {episodes} failed permanently", sink.sink),
+            cx,
+        );
     }
     let webhook = cx.loaded.config.delivery.webhook.as_ref();
     match webhook.filter(|_| !dead.is_empty()) {
@@ -59,7 +62,7 @@ pub fn of_sessions(
         "model": model,
         "sessions": sessions,
     });
-    log(&format!("model {model}: {told} given up"), cx);
+    log(&format!("model {model}: {told} failed permanently"), cx);
     match &limits.webhook {
         Some(webhook) => tell(&body, webhook, store, cx),
         None => Ok(()),

@@ -7,6 +7,7 @@ use crate::model::time::Time;
 use crate::model::zone::Zone;
 use crate::pipeline::context::RunContext;
 use crate::pipeline::steps::upload::due;
+use crate::pipeline::steps::upload::report::DEAD_LETTERS;
 use crate::store::{DeliveryStatus, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -140,10 +141,7 @@ impl SinkStatus<'_> {
                 words.push(format!("{} {what}", count(many)));
             }
         };
-        add(
-            self.of(State::Dead),
-            "given up (sessionmill deliver dead list)",
-        );
+        add(self.of(State::Dead), DEAD_LETTERS);
         let enriches = matches!(&self.settings.to, SinkTo::Graphiti(to) if to.database.is_some());
         if enriches {
             add(self.of(State::Seen), "to be enriched");

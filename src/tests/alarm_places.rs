@@ -65,7 +65,7 @@ const FAULTS: [Fault; 7] = [
     Fault {
         name: "dead letters",
         says: Some(422),
-        reason: "given up",
+        reason: "failed permanently",
         hint: "sessionmill deliver dead list",
         event: "permanent_failure",
         ..SINK

@@ -164,7 +164,7 @@ fn what_was_given_up_is_an_alarm_until_somebody_settles_it() {
     agree(&desk, &picky.endpoint);
     let ran = desk.run("sessionmill backfill");
     assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
-    is_told_everywhere(&desk, "given up", "sessionmill deliver dead list");
+    is_told_everywhere(&desk, "failed permanently", "sessionmill deliver dead list");
     assert_eq!(
         desk.run("sessionmill deliver dead drop --all").exit,
         Exit::Done

@@ -123,7 +123,7 @@ fn a_text_that_is_refused_again_and_again_is_given_up_and_counted() {
     }
     assert_eq!((embedded(&desk), runs), ((2, 0, 2), 6));
     let shown = run(&desk, "status").stdout;
-    let line = "vectors: 2 episodes, 0 without one yet, 2 given up (sessionmill run --ask-again)";
+    let line = "vectors: 2 episodes, 0 without one yet, 2 failed permanently (sessionmill run --ask-again)";
     assert!(shown.contains(line), "{shown}");
     server.asked();
     desk.now = Time(desk.now.0 + 30_000_000);
@@ -252,7 +252,7 @@ fn a_text_that_takes_too_long_alone_is_given_up_by_name_and_the_others_have_thei
             && ran.stderr.contains("of session bbbb: http://127.0.0.1:")
             && ran
                 .stderr
-                .contains("no answer in time; given up (sessionmill run --ask-again)");
+                .contains("no answer in time; failed permanently (sessionmill run --ask-again)");
         assert_eq!(is_named, embedded(&desk).2 == 2, "{}", ran.shown());
     }
     assert_eq!((embedded(&desk).2, runs), (2, 6));

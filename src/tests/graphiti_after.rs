@@ -208,7 +208,7 @@ fn an_episode_that_kills_the_database_is_given_up_by_name_and_the_others_go_on()
     let shown = done(scene.desk.run(&format!("sessionmill show {id}"))).stdout;
     assert!(shown.contains("poison"), "{shown}");
     let status = scene.desk.run("sessionmill status").stdout;
-    assert!(status.contains("2 episodes given up"), "{status}");
+    assert!(status.contains("2 episodes failed permanently"), "{status}");
 }
 
 /// 24 words of which entities are made, and a text of about five thousand bytes.

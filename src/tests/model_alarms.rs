@@ -103,7 +103,7 @@ fn a_model_that_is_away_is_told_of_after_a_day_everywhere_and_once_a_day_where_n
         assert!(ran.stderr.contains("429"), "{}", ran.shown());
         assert!(ran.stderr.contains(hint), "{}", ran.shown());
         let status = desk.run("sessionmill status").stdout;
-        assert!(!status.contains("given up"), "{status}");
+        assert!(!status.contains("failed permanently"), "{status}");
         *mood.lock().expect("one test") = None;
         desk.now = Time(desk.now.0 + 7 * HOUR_MS);
         let ran = desk.run("sessionmill run");

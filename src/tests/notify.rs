@@ -65,7 +65,7 @@ fn a_webhook_is_told_what_was_given_up_once_it_was_agreed_to() {
         ran.shown()
     );
     assert!(hook.asked().is_empty(), "nobody agreed to it");
-    assert!(logged(&desk).contains("episodes given up"));
+    assert!(logged(&desk).contains("episodes failed permanently"));
 
     agree(&desk, &url);
     assert_eq!(
@@ -101,9 +101,12 @@ fn a_webhook_that_fails_fails_no_run_and_nobody_need_be_told() {
 
     configure(&desk, &graph, json!({"on_permanent_failure": false}));
     desk.run("sessionmill deliver dead replay --all");
-    let before = logged(&desk).matches("episodes given up").count();
+    let before = logged(&desk).matches("episodes failed permanently").count();
     desk.run("sessionmill run");
-    assert_eq!(logged(&desk).matches("episodes given up").count(), before);
+    assert_eq!(
+        logged(&desk).matches("episodes failed permanently").count(),
+        before
+    );
 }
 
 #[test]

@@ -71,7 +71,10 @@ fn picture(title: &str, lines: &[String]) -> String {
     );
     for (number, line) in (1..).zip(lines) {
         let y = MARGIN + number * LINE - 5;
-        let _ = write!(svg, "<text x=\"{MARGIN}\" y=\"{y}\">");
+        let _ = write!(
+            svg,
+            "<text x=\"{MARGIN}\" y=\"{y}\" xml:space=\"preserve\">"
+        );
         for (class, text) in spans(line) {
             let text = escaped(&text);
             let _ = match class.is_empty() {

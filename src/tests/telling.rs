@@ -252,7 +252,7 @@ fn a_session_that_alone_gets_no_answer_is_asked_about_when_the_documents_say_and
         assert!(given_up["error"].as_str().unwrap().contains("429"));
         assert_eq!(telling(&desk, "bbbb")["state"], "told");
         assert!(page(&desk).contains("\nmend it"));
-        assert!(logged(&desk).contains("model m: 1 session given up"));
+        assert!(logged(&desk).contains("model m: 1 session failed permanently"));
         let told = hook.asked();
         assert_eq!((told.len(), &told[0].body["sessions"]), (1, &json!(1)));
         assert!(!told[0].text.contains("mend"), "never content");
@@ -295,7 +295,7 @@ fn a_run_may_go_without_a_model_or_fail_and_what_was_stored_stays() {
     assert_eq!(server.asked().len(), 1);
     let status = run(&desk, "status").stdout;
     assert!(
-        status.contains("1 given up (sessionmill run --ask-again)"),
+        status.contains("1 failed permanently (sessionmill run --ask-again)"),
         "{status}"
     );
     run(&desk, "run --ask-again");

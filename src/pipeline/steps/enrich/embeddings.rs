@@ -68,7 +68,7 @@ impl EmbedReport {
         let parts = [
             (self.texts, "embedded"),
             (self.refused, "refused, to be sent again"),
-            (self.given_up, "given up"),
+            (self.given_up, "failed permanently"),
         ];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
         let parts: Vec<String> = parts
@@ -95,7 +95,7 @@ pub fn embed_new(store: &mut Store, cx: &mut RunContext<'_>) -> Result<EmbedRepo
     })?;
     for named in &report.named {
         cx.notices.note(&format!(
-            "no vector for {named}; given up (sessionmill run --ask-again)"
+            "no vector for {named}; failed permanently (sessionmill run --ask-again)"
         ))?;
     }
     if let Some(Silence { why, .. }) = &report.silence {

@@ -119,7 +119,7 @@ impl LlmSummaryReport {
         }
         for (number, what) in [
             (self.refused, "without a useful answer"),
-            (self.given_up, "given up"),
+            (self.given_up, "failed permanently"),
             (self.too_dear, "left out, because one alone costs too much"),
         ] {
             if number > 0 {

@@ -321,7 +321,7 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
         ),
         (sink.beside, "beside an older revision that stays there"),
         (sink.failed, "to be tried again"),
-        (sink.dead, "given up (sessionmill deliver dead list)"),
+        (sink.dead, report::DEAD_LETTERS),
         (sink.forgotten, "removed there"),
         (sink.kept, "can't be removed there"),
         (sink.waiting, "waiting"),

@@ -8,6 +8,9 @@ use crate::pipeline::alarms::{Alarm, Trouble};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
+/// Words behind a number of dead letters, with the command that lists them.
+pub const DEAD_LETTERS: &str = "failed permanently (sessionmill deliver dead list)";
+
 /// What a delivery did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SinkReport {
@@ -89,7 +92,10 @@ impl SinkReport {
             });
         }
         (self.dead_letters > 0).then(|| Trouble {
-            reason: format!("{} given up", plural(self.dead_letters, "episode")),
+            reason: format!(
+                "{} failed permanently",
+                plural(self.dead_letters, "episode")
+            ),
             waiting: self.waiting,
             unit: "episode",
             is_lasting: true,
