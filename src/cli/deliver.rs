@@ -437,7 +437,7 @@ fn list_dead(dead: &[DeadLetter], ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if dead.is_empty() {
-        ctx.out.line("no delivery failed permanently")?;
+        ctx.out.line("no dead letters")?;
     }
     let rows: Vec<Vec<String>> = dead
         .iter()

@@ -20,7 +20,7 @@ use crate::pipeline::steps::report::RunReport;
 use crate::pipeline::steps::track_report;
 use anyhow::Result;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Read what is new in the logs and make it searchable
 ///
@@ -36,11 +36,14 @@ pub struct Args {
     #[command(flatten)]
     options: Options,
     /// Index into a temporary store and compare with the recorded result; exit 1 if they differ
-    #[arg(long, conflicts_with = "rebuild")]
+    #[arg(long, conflicts_with_all = ["rebuild", "metrics_file"])]
     check: bool,
     /// With --check: record the result instead of comparing
     #[arg(long, requires = "check")]
     record: bool,
+    /// Write metrics of this run to FILE, for node_exporter's textfile collector
+    #[arg(long, value_name = "FILE")]
+    metrics_file: Option<PathBuf>,
 }
 
 /// Read all logs, however old (the pipeline `backfill`)
@@ -48,6 +51,9 @@ pub struct Args {
 pub struct BackfillArgs {
     #[command(flatten)]
     options: Options,
+    /// Write metrics of this run to FILE, for node_exporter's textfile collector
+    #[arg(long, value_name = "FILE")]
+    metrics_file: Option<PathBuf>,
 }
 
 /// What both understand.
@@ -71,9 +77,6 @@ pub struct Options {
     /// Retry language-model requests that failed permanently, and waiting ones at once
     #[arg(long)]
     ask_again: bool,
-    /// Write metrics of this run to FILE, for node_exporter's textfile collector
-    #[arg(long, value_name = "FILE")]
-    metrics_file: Option<PathBuf>,
 }
 
 impl Options {
@@ -98,7 +101,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     args.options.apply(&mut pipeline, ctx);
     match args.check {
         true => check::check(&pipeline, args.record, ctx),
-        false => execute(&pipeline, &args.options, ctx),
+        false => execute(&pipeline, &args.options, args.metrics_file.as_deref(), ctx),
     }
 }
 
@@ -106,10 +109,15 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 pub fn backfill(args: &BackfillArgs, ctx: &mut Ctx) -> Result<Exit> {
     let mut pipeline = ctx.pipeline("backfill")?;
     args.options.apply(&mut pipeline, ctx);
-    execute(&pipeline, &args.options, ctx)
+    execute(&pipeline, &args.options, args.metrics_file.as_deref(), ctx)
 }
 
-fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit> {
+fn execute(
+    pipeline: &Pipeline,
+    options: &Options,
+    metrics_file: Option<&Path>,
+    ctx: &mut Ctx,
+) -> Result<Exit> {
     let loaded = ctx.settings()?;
     if ctx.out.shows_progress() {
         // a run that can't say so can be stopped all the same
@@ -125,7 +133,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
         ..RunOptions::new(pipeline, &cx)
     };
     let ended = run::run(pipeline, &run_options, &mut cx);
-    if let Some(file) = &options.metrics_file
+    if let Some(file) = metrics_file
         && let Err(error) = metrics::write(file, &pipeline.name, &ended, &cx)
     {
         let warning = format!("the metrics were not written: {error}");

@@ -34,6 +34,15 @@ pub enum Fate {
 }
 
 impl Fate {
+    /// All of them, in the order in which people are told: what was kept first.
+    pub const ALL: [Fate; 5] = [
+        Fate::Kept,
+        Fate::Filtered,
+        Fate::Copied,
+        Fate::Unknown,
+        Fate::Rejected,
+    ];
+
     /// The word used in tables and output.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -108,14 +108,7 @@ impl Metrics {
     /// What only a run that went through knows.
     fn report(&mut self, done: &RunReport) {
         let read = &done.ingested;
-        let fates = [
-            Fate::Kept,
-            Fate::Filtered,
-            Fate::Copied,
-            Fate::Unknown,
-            Fate::Rejected,
-        ];
-        let lines = fates.map(|fate| (fate.as_str(), read.ledger.of(fate)));
+        let lines = Fate::ALL.map(|fate| (fate.as_str(), read.ledger.of(fate)));
         for (name, help, value) in [
             (
                 "sessionmill_last_run_read_bytes",

@@ -282,14 +282,8 @@ impl IngestReport {
             bytes(self.tally.read_bytes),
             duration_ms(read_ms),
         );
-        let fates = [
-            Fate::Kept,
-            Fate::Filtered,
-            Fate::Copied,
-            Fate::Unknown,
-            Fate::Rejected,
-        ];
-        let fates = fates.map(|fate| format!("{} {}", count(self.ledger.of(fate)), fate.as_str()));
+        let fates =
+            Fate::ALL.map(|fate| format!("{} {}", count(self.ledger.of(fate)), fate.as_str()));
         let ledger = format!(
             "{}: {}, {} pending",
             plural(self.ledger.total(), "line"),
