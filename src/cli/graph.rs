@@ -11,7 +11,7 @@ use crate::memory::reach::Reach;
 use crate::model::delivery::DeliveryError;
 use crate::model::error::Error;
 use crate::model::human;
-use crate::model::namespace::global_group;
+use crate::model::namespace::{OWN_NAMESPACE, global_group, group_of};
 use crate::pipeline::graph_gate::allowed;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::sink_setup::{failed, graph};
@@ -19,12 +19,16 @@ use crate::sinks::graphiti::rest::Rest;
 use crate::store::{Found, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Facts that are fetched for each that is wanted: some may not be shown.
 const SPARE: u32 = 4;
 /// Facts of one answer. More: the server looks for minutes.
 const FACTS_MAX: u32 = 200;
+/// Groups that are asked where each project has its own. More: somebody waits for as many answers; fewer: what was
+/// done in projects long ago is not found without `--project`.
+const GROUPS_MAX: usize = 20;
 
 /// What `search --graph` is told.
 pub struct GraphRequest<'a> {
@@ -52,14 +56,20 @@ pub fn run(asked: &GraphRequest<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exi
     let (mut shown, mut dropped) = (Vec::new(), 0);
     if reach.refusal().is_none() {
         let server = graph(sink, &store, &ctx.pipeline_context(&loaded, &Silent))?;
-        let group = match loaded.config.group_id.clone() {
+        let written = match loaded.config.group_id.clone() {
             Some(group) => group,
             None => store
                 .last_group()?
                 .unwrap_or_else(|| global_group(&ctx.host)),
         };
-        (shown, dropped) =
-            facts(asked, reach, &server, &store, &group).map_err(|fault| of_sink(sink, fault))?;
+        let mut answers = Vec::new();
+        for group in groups(&written, reach, &store)? {
+            let (facts, unseen) = facts(asked, reach, &server, &store, &group)
+                .map_err(|fault| of_sink(sink, fault))?;
+            answers.push(facts.into_iter());
+            dropped += unseen;
+        }
+        shown = in_turn(answers);
     }
     // only now: some of what the server gave may not be seen here
     shown.truncate(asked.limit as usize);
@@ -82,6 +92,31 @@ pub fn run(asked: &GraphRequest<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exi
         true => Exit::Failed,
         false => Exit::Done,
     })
+}
+
+/// The groups of the projects that may be asked, the latest first. Where each project has its own and all may be
+/// asked, those of the projects that were worked on last.
+fn groups(written: &str, reach: &Reach, store: &Store) -> Result<Vec<String>, Error> {
+    if !written.contains(OWN_NAMESPACE) {
+        return Ok(vec![written.to_owned()]);
+    }
+    let mut namespaces = store.latest_namespaces()?;
+    namespaces.retain(|namespace| reach.scope.allows(namespace));
+    namespaces.truncate(GROUPS_MAX);
+    let groups = namespaces.iter().map(|one| group_of(written, one));
+    Ok(groups.map(Cow::into_owned).collect())
+}
+
+/// The best of each, then the next ones: a server says of no fact how well it fits.
+fn in_turn<T>(mut lists: Vec<impl Iterator<Item = T>>) -> Vec<T> {
+    let mut all = Vec::new();
+    loop {
+        let before = all.len();
+        all.extend(lists.iter_mut().filter_map(Iterator::next));
+        if all.len() == before {
+            return all;
+        }
+    }
 }
 
 /// The sink of this name, else the first that can be asked.

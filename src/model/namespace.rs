@@ -1,6 +1,7 @@
 //! Which project a session belongs to: the hash that names it (D10), and the group it goes to.
 
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 
 /// Hex digits of a namespace that are stored; 8 are shown.
@@ -47,6 +48,18 @@ pub fn global_group(hostname: &str) -> String {
     format!("{hostname}__global")
 }
 
+/// Stands in a group's name as it is written for the namespace of an episode's project: each project has a group
+/// of its own.
+pub const OWN_NAMESPACE: &str = "{namespace}";
+
+/// The group of a project's episodes, of a name as it is written.
+pub fn group_of<'w>(written: &'w str, namespace: &str) -> Cow<'w, str> {
+    match written.contains(OWN_NAMESPACE) {
+        true => Cow::Owned(written.replace(OWN_NAMESPACE, namespace)),
+        false => Cow::Borrowed(written),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +88,15 @@ mod tests {
         );
         assert_eq!(namespace(""), "e3b0c44298fc1c14");
         assert_eq!(global_group("MYHOST"), "MYHOST__global");
+    }
+
+    #[test]
+    fn a_project_may_have_a_group_of_its_own() {
+        let namespace = namespace("/home/u/app");
+        assert_eq!(group_of("mine", &namespace), "mine");
+        assert_eq!(
+            group_of("a_{namespace}", &namespace),
+            format!("a_{namespace}")
+        );
     }
 }

@@ -7,6 +7,7 @@ use super::world::{Desk, Ran};
 use crate::cli::Exit;
 use crate::model::consent::{Endpoint, endpoint_text};
 use crate::model::delivery::DeliveryError;
+use crate::model::namespace::namespace;
 use crate::net::http::{Http, HttpOptions};
 use crate::sinks::graphiti::rest::Rest;
 use crate::store::{Access, Store};
@@ -96,6 +97,46 @@ fn facts_name_the_sessions_that_tell_them_and_say_when_they_ended() {
     let facts = search(&desk, "--json").json()["facts"].clone();
     assert_eq!(facts[1]["superseded"], true);
     assert_eq!(facts[0]["sources"][0]["episode"], shop);
+}
+
+#[test]
+fn where_each_project_has_its_own_group_those_that_may_answer_are_asked_in_turn() {
+    let desk = stored();
+    let server = Server::answering(|asked: &Asked| {
+        let group = asked.body["group_ids"][0].as_str().unwrap_or_default();
+        let facts: Vec<Value> = ["first", "second"]
+            .iter()
+            .map(|n| fact(&format!("{group} {n}"), &[]))
+            .collect();
+        says(&facts)
+    });
+    ask_it(&desk, &server, json!({"group_id": "g_{namespace}"}));
+    agree(&desk, &server);
+    let shop = format!("g_{}", namespace(SHOP));
+    let ran = search(&desk, &format!("--json --project {SHOP} --allow-untrusted"));
+    assert_eq!(groups_asked(&server), [shop.clone()], "{}", ran.shown());
+    let ran = search(&desk, "--json --limit 9");
+    let asked = groups_asked(&server);
+    assert!(asked.len() > 2, "{}", ran.shown());
+    assert!(asked[1..].contains(&shop));
+    let shown = ran.json()["facts"].clone();
+    let told: Vec<&str> = shown
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["fact"].as_str().unwrap())
+        .collect();
+    assert!(
+        told[0].ends_with("first") && told[1].ends_with("first"),
+        "{told:?}"
+    );
+    assert!(told.iter().any(|fact| fact.ends_with("second")), "{told:?}");
+}
+
+fn groups_asked(server: &Server) -> Vec<String> {
+    let asked = server.asked();
+    let of = |asked: &Asked| asked.body["group_ids"][0].as_str().map(str::to_owned);
+    asked.iter().filter_map(of).collect()
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::forget::desk;
 use super::memory_rows::talk;
 use super::world::Desk;
 use crate::cli::Exit;
+use crate::model::namespace::namespace;
 use crate::model::time::Time;
 use serde_json::{Value, json};
 use std::fs;
@@ -121,6 +122,69 @@ fn a_group_that_changed_says_what_stays_where_and_can_be_moved() {
     assert_eq!(again.exit, Exit::Failed, "{}", again.shown());
     let quiet = done(desk.run("sessionmill run --all"));
     assert!(!quiet.stderr.contains("group_id"), "{}", quiet.shown());
+}
+
+#[test]
+fn each_project_may_have_a_group_of_its_own_and_none_is_sent_twice() {
+    let mut desk = desk();
+    settings(&desk, json!({"group_id": "mine"}));
+    talk(&desk, "/w/shop", "aaaa1", &["alpha it"]);
+    run(&mut desk);
+    settings(&desk, json!({"group_id": "mine_{namespace}"}));
+    talk(&desk, "/w/blog", "bbbb2", &["beta it"]);
+    desk.now = Time(desk.now.0 + 1);
+    let moved = done(desk.run("sessionmill run --all"));
+    assert!(
+        moved.stderr.contains("deliver regroup mine"),
+        "{}",
+        moved.shown()
+    );
+    run(&mut desk);
+    let (shop, blog) = (namespace("/w/shop"), namespace("/w/blog"));
+    let groups = |desk: &Desk| -> Vec<String> {
+        let read = |line: &str| serde_json::from_str::<Value>(line).unwrap()["group"].clone();
+        let mut groups: Vec<String> = exported(desk)
+            .lines()
+            .map(|line| read(line).as_str().unwrap().to_owned())
+            .collect();
+        groups.sort();
+        groups
+    };
+    let own = |namespace: &str| [format!("mine_{namespace}"), format!("mine_{namespace}")];
+    let mut wants = [
+        own(&blog).to_vec(),
+        vec!["mine".to_owned(), "mine".to_owned()],
+    ]
+    .concat();
+    wants.sort();
+    assert_eq!(groups(&desk), wants);
+    done(desk.run("sessionmill deliver regroup mine"));
+    run(&mut desk);
+    let mut wants = [own(&blog), own(&shop)].concat();
+    wants.sort();
+    assert_eq!(groups(&desk), wants);
+    // nothing is said twice, and the way back is one command
+    settings(&desk, json!({}));
+    talk(&desk, "/w/shop", "cccc3", &["gamma it"]);
+    run(&mut desk);
+    let sent = groups(&desk);
+    assert_eq!(
+        sent.iter().filter(|group| **group == own(&shop)[0]).count(),
+        4
+    );
+    settings(&desk, json!({"group_id": "mine"}));
+    desk.now = Time(desk.now.0 + 1);
+    let back = done(desk.run("sessionmill run --all"));
+    assert!(
+        back.stderr
+            .contains("6 episodes stay in mine_{namespace}, which"),
+        "{}",
+        back.shown()
+    );
+    done(desk.run("sessionmill deliver regroup mine_{namespace}"));
+    run(&mut desk);
+    assert_eq!(groups(&desk), vec!["mine"; 6]);
+    done(desk.run("sessionmill deliver verify"));
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub struct SessionTracking {
     pub keep_length_days: Option<u32>,
     /// Group that episodes are delivered to. null: `{hostname}__global`, and once there are episodes
     /// the group of the last one, so that a machine with another name goes on with its group.
+    /// `{namespace}` in it: a group for each project.
     pub group_id: Option<String>,
     /// Search finds all projects. false: only the current one.
     pub cross_project_search: bool,

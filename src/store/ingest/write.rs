@@ -1,6 +1,7 @@
 //! Episodes on their way in: rows, words, tools and paths, and the open ones that are no more.
 //! Knows which of its tables a change concerns; refuses to judge whether the change is right.
 
+use crate::model::namespace::{OWN_NAMESPACE, group_of};
 use crate::model::time::Time;
 use crate::store::columns::int;
 use crate::store::ingest::activity;
@@ -41,6 +42,7 @@ impl Stored {
 /// What is the same for all episodes of a run.
 pub(crate) struct Stamp<'a> {
     pub(crate) indexed_at: Time,
+    /// As it is written: [`group_of`] makes an episode's of it.
     pub(crate) group: &'a str,
 }
 
@@ -155,7 +157,7 @@ impl<'a> EpisodeWriter<'a> {
         let t = &e.tally;
         let id: &[u8] = e.id.as_bytes();
         let made_by = name(self.db, self.names, made_by)?;
-        let group = name(self.db, self.names, self.stamp.group)?;
+        let group = self.group(session)?;
         // what a model condensed of the same text stays
         let stays = whole_texts::condensed(self.db, row)?;
         let (revision, body_bytes) = stays.unwrap_or((row.revision, int(row.body_bytes)));
@@ -202,6 +204,19 @@ impl<'a> EpisodeWriter<'a> {
             &self.stamp.indexed_at.0,
         ];
         self.upsert_values(row, &values, stays.is_some())
+    }
+
+    /// The number of the group's name.
+    fn group(&mut self, session: i64) -> rusqlite::Result<i64> {
+        let written = self.stamp.group;
+        if !written.contains(OWN_NAMESPACE) {
+            return name(self.db, self.names, written);
+        }
+        let namespace: String = self
+            .db
+            .prepare_cached("SELECT namespace FROM session WHERE n = ?1")?
+            .query_row([session], |row| row.get(0))?;
+        name(self.db, self.names, &group_of(written, &namespace))
     }
 
     /// `stays`: the text that is stored, with its items.

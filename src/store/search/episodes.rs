@@ -45,17 +45,33 @@ pub struct Found {
     pub indexed_at: Time,
 }
 
+/// The name of an episode's group, of one that is written with `{namespace}`.
+macro_rules! group_of {
+    ($written:literal) => {
+        concat!(
+            "(SELECT n FROM name WHERE text = replace(",
+            $written,
+            ", '{namespace}', (SELECT s.namespace FROM session s WHERE s.n = episode.session)))"
+        )
+    };
+}
+
 /// Episodes of a group; memories have the groups of their scopes.
-const OF_GROUP: &str =
-    "graph = (SELECT n FROM name WHERE text = ?1) AND source NOT IN ('text', 'message')";
+const OF_GROUP: &str = concat!(
+    "graph = ",
+    group_of!("?1"),
+    " AND source NOT IN ('text', 'message')"
+);
 
 impl Store {
-    /// The group of the chunk or summary that was stored last; `None` where there is none.
+    /// The group of the chunk or summary that was stored last, as it is written: with `{namespace}` where it is
+    /// its project's own. `None` where there is none.
     pub fn last_group(&self) -> Result<Option<String>> {
         self.db
             .query_row(
-                "SELECT text FROM name
-                 WHERE n = (SELECT graph FROM episode WHERE file <> 0 ORDER BY n DESC LIMIT 1)",
+                "SELECT replace(g.text, s.namespace, '{namespace}')
+                 FROM (SELECT graph, session FROM episode WHERE file <> 0 ORDER BY n DESC LIMIT 1) e
+                 JOIN name g ON g.n = e.graph JOIN session s ON s.n = e.session",
                 [],
                 |row| row.get(0),
             )
@@ -63,15 +79,29 @@ impl Store {
             .map_err(failed("reading the group"))
     }
 
-    /// How many episodes have this group, without what people promoted.
+    /// The namespaces of all sessions, that of the session that ended last first.
+    pub fn latest_namespaces(&self) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare(
+                    "SELECT namespace FROM session GROUP BY namespace
+                     ORDER BY max(coalesce(ended, started, 0)) DESC, namespace",
+                )?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading which projects there are"))
+    }
+
+    /// How many episodes have this group (as it is written), without what people promoted.
     pub fn in_group(&self, group: &str) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM episode WHERE {OF_GROUP}");
         let count = self.db.query_row(&sql, [group], |row| row.get(0));
         count.map_err(failed("reading a group"))
     }
 
-    /// Gives them another group: what sinks have of them is to be removed there, and is due again. Gives
-    /// how many they are.
+    /// Gives them another group (as it is written, both): what sinks have of them is to be removed there, and is
+    /// due again. Gives how many they are.
     pub fn regroup(&mut self, from: &str, to: &str) -> Result<u64> {
         let episodes = self.in_group(from)?;
         self.write_transaction("moving a group", |tx| {
@@ -87,10 +117,13 @@ impl Store {
                 &format!("UPDATE sink SET clean_to = 0 WHERE EXISTS ({moved})"),
                 [from],
             )?;
-            tx.execute("INSERT OR IGNORE INTO name (text) VALUES (?1)", [to])?;
-            let sql = format!(
-                "UPDATE episode SET graph = (SELECT n FROM name WHERE text = ?2) WHERE {OF_GROUP}"
-            );
+            tx.execute(
+                "INSERT OR IGNORE INTO name (text)
+                 SELECT DISTINCT replace(?1, '{namespace}', namespace) FROM session",
+                [to],
+            )?;
+            let to_group = group_of!("?2");
+            let sql = format!("UPDATE episode SET graph = {to_group} WHERE {OF_GROUP}");
             tx.execute(&sql, [from, to]).map(drop)
         })?;
         self.names.clear();
