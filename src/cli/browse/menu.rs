@@ -1,0 +1,131 @@
+//! A list to choose one thing from: a project, an agent, a day, a kind of work. Knows what is chosen, not what
+//! comes of it.
+
+use super::finder::Choices;
+use super::state::Chosen;
+use crate::memory::when::When;
+use crate::model::activity::Dimension;
+
+/// What is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A project.
+    Project,
+    /// An agent.
+    Agent,
+    /// Since when.
+    Since,
+    /// A kind of work.
+    Work,
+}
+
+/// An open list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Menu {
+    /// What of.
+    pub about: About,
+    /// What stands above it.
+    pub title: &'static str,
+    /// The first one lets everything through.
+    pub items: Vec<String>,
+    /// Which is chosen.
+    pub at: usize,
+}
+
+/// Times that can be chosen. Others are typed: `since:2026-04-01`.
+const DAYS: [(&str, &str); 6] = [
+    ("today", "today"),
+    ("the last 3 days", "3d"),
+    ("the last 7 days", "7d"),
+    ("the last 30 days", "30d"),
+    ("the last 90 days", "90d"),
+    ("the last year", "1y"),
+];
+
+impl Menu {
+    /// With what can be chosen, at what is chosen now.
+    pub fn new(about: About, choices: &Choices, chosen: &Chosen) -> Menu {
+        let (title, all) = match about {
+            About::Project => ("Project", "all projects"),
+            About::Agent => ("Agent", "all agents"),
+            About::Since => ("Since", "any time"),
+            About::Work => ("Kind of work", "all kinds of work"),
+        };
+        let names: Vec<String> = match about {
+            About::Project => choices.projects.clone(),
+            About::Agent => choices
+                .agents
+                .iter()
+                .map(|agent| agent.as_str().to_owned())
+                .collect(),
+            About::Since => DAYS.map(|(name, _)| name.to_owned()).into(),
+            About::Work => Dimension::ALL.map(|d| d.as_str().to_owned()).into(),
+        };
+        let now = match about {
+            About::Project => chosen.project.clone(),
+            About::Agent => chosen.agent.map(|agent| agent.as_str().to_owned()),
+            About::Since => chosen.since.map(|(name, _)| name.to_owned()),
+            About::Work => chosen.work.map(|work| work.as_str().to_owned()),
+        };
+        let at = now.and_then(|now| names.iter().position(|name| *name == now));
+        Menu {
+            about,
+            title,
+            at: at.map_or(0, |at| at + 1),
+            items: [vec![all.to_owned()], names].concat(),
+        }
+    }
+
+    /// Moves what is chosen; it stays inside.
+    pub fn by(&mut self, step: isize) {
+        let last = self.items.len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(step).min(last);
+    }
+
+    /// The next one below that begins with this letter, from the top where there is none.
+    pub fn to(&mut self, letter: char) {
+        let fits = |name: &String| {
+            let first = name.chars().next();
+            first.is_some_and(|first| first.to_lowercase().eq(letter.to_lowercase()))
+        };
+        let below = self.items.iter().skip(self.at + 1).position(fits);
+        let below = below.map(|nth| nth + self.at + 1);
+        let found = below.or_else(|| self.items.iter().position(fits));
+        self.at = found.unwrap_or(self.at);
+    }
+
+    /// What comes of it.
+    pub fn choose(&self, choices: &Choices, chosen: &mut Chosen) {
+        let nth = self.at.checked_sub(1);
+        match self.about {
+            About::Project => {
+                chosen.project = nth.and_then(|nth| choices.projects.get(nth).cloned());
+            }
+            About::Agent => chosen.agent = nth.and_then(|nth| choices.agents.get(nth).copied()),
+            About::Since => {
+                let day = nth.and_then(|nth| DAYS.get(nth));
+                chosen.since =
+                    day.and_then(|(name, when)| Some((*name, when.parse::<When>().ok()?)));
+            }
+            About::Work => chosen.work = nth.and_then(|nth| Dimension::ALL.get(nth).copied()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_day_is_a_time() {
+        for nth in 0..DAYS.len() {
+            let mut chosen = Chosen::default();
+            let mut menu = Menu::new(About::Since, &Choices::default(), &chosen);
+            menu.at = nth + 1;
+            menu.choose(&Choices::default(), &mut chosen);
+            assert!(chosen.since.is_some(), "{}", DAYS[nth].1);
+            let again = Menu::new(About::Since, &Choices::default(), &chosen);
+            assert_eq!(again.at, nth + 1);
+        }
+    }
+}
