@@ -26,7 +26,12 @@ fn home() -> Home {
     copy(&fixtures, home.root());
     fs::create_dir_all(home.path("owls")).unwrap();
     let owls = home.path("owls");
-    let line = home::prompt("0b1f0a34-5c0e-4b57-9d3e-2f9a51c7e0aa", &owls.to_string_lossy(), 1, "Count the owls");
+    let line = home::prompt(
+        "0b1f0a34-5c0e-4b57-9d3e-2f9a51c7e0aa",
+        &owls.to_string_lossy(),
+        1,
+        "Count the owls",
+    );
     home.write(
         ".claude/projects/-owls/0b1f0a34-5c0e-4b57-9d3e-2f9a51c7e0aa.jsonl",
         &line,
@@ -93,7 +98,10 @@ fn each_key_finds_and_enter_continues_the_session() {
     );
     assert!(said.contains("owls --resume"), "{said}");
     // the agent has an ordinary terminal
-    assert!(said.contains(" icanon") && said.contains(" echo "), "{said}");
+    assert!(
+        said.contains(" icanon") && said.contains(" echo "),
+        "{said}"
+    );
     assert!(ends_on_the_usual_screen(&terminal.bytes()));
 }
 
@@ -119,7 +127,12 @@ fn what_ends_it_leaves_the_terminal_as_it_was() {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
     let home = home();
-    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+    for signal in [
+        Signal::SIGTERM,
+        Signal::SIGHUP,
+        Signal::SIGINT,
+        Signal::SIGQUIT,
+    ] {
         let mut terminal = Terminal::start(&browse(&home, ""), 80, 24).unwrap();
         terminal.until("the newest", |text| text.contains("newest first"));
         kill(Pid::from_raw(terminal.child.id() as i32), signal).unwrap();
@@ -231,7 +244,10 @@ impl Tmux {
             if is_so(&screen) {
                 return screen;
             }
-            assert!(began.elapsed() < PATIENCE, "{what}: it never came\n{screen}");
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{what}: it never came\n{screen}"
+            );
             sleep(Duration::from_millis(20));
         }
     }
@@ -309,7 +325,9 @@ fn a_killed_or_stopped_browse_leaves_tmux_sane() {
         tmux.until("the newest", |screen| screen.contains("newest first"));
         assert_eq!(tmux.modes().chars().next(), Some('1'));
         let pid = fs::read_to_string(home.path("pid")).unwrap();
-        let kill = Command::new("kill").args([&format!("-{signal}"), pid.trim()]).status();
+        let kill = Command::new("kill")
+            .args([&format!("-{signal}"), pid.trim()])
+            .status();
         assert!(kill.unwrap().success());
         tmux.until("the shell", |screen| screen.contains("ready$"));
         assert_eq!(tmux.modes(), "0 1", "{signal}");

@@ -307,8 +307,8 @@ fn nothing_is_left_unfinished_or_tied_to_one_machine() {
     report(&findings);
 }
 
-/// Lines of `cli` before its files' inline tests: arguments and words need no more.
-const CLI_LINES_MAX: usize = 11_000;
+/// Lines of `cli` before its files' inline tests: arguments, words and screens need no more.
+const CLI_LINES_MAX: usize = 12_500;
 
 /// Prints the size of each room: `cargo test --lib line_counts -- --nocapture`.
 #[test]

@@ -93,7 +93,11 @@ mod tests {
                     all.preview,
                     all.footer,
                 ] {
-                    assert_eq!(area.intersection(screen).area(), area.area(), "{width}x{height}: {area:?}");
+                    assert_eq!(
+                        area.intersection(screen).area(),
+                        area.area(),
+                        "{width}x{height}: {area:?}"
+                    );
                 }
                 assert!(all.list.height > 0 || height < 2, "{width}x{height}");
             }

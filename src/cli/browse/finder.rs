@@ -7,6 +7,7 @@ use crate::cli::session_filters::{self, Filters};
 use crate::config::trust::Trusts;
 use crate::config::{Env, Loaded};
 use crate::insight::summary::TITLES;
+use crate::memory::named_days::named_days;
 use crate::memory::places::Places;
 use crate::memory::provenance::shown_digits;
 use crate::memory::query_parser;
@@ -34,7 +35,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// In which order sessions are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum ListOrder {
     /// What fits the words best comes first; without words, the newest.
     #[default]
     Relevance,
@@ -58,14 +59,14 @@ pub struct Ask {
     /// Only sessions that are not completed.
     pub open: bool,
     /// The order.
-    pub order: Order,
+    pub order: ListOrder,
     /// At most so many.
     pub limit: u32,
 }
 
 /// A session in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Entry {
+pub struct SessionEntry {
     /// Its id.
     pub id: String,
     /// As much of it as has to be typed.
@@ -88,9 +89,9 @@ pub struct Entry {
 
 /// Sessions that were found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listed {
+pub struct SessionList {
     /// In order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SessionEntry>,
     /// There are more.
     pub more: bool,
     /// What deserves to be said of it.
@@ -200,7 +201,7 @@ impl Finder {
     ///
     /// # Errors
     /// Of kind `Usage` where a field is said wrongly; when the store can't be read.
-    pub fn find(&mut self, ask: &Ask, stale: Stale<'_>) -> Result<Listed, Error> {
+    pub fn find(&mut self, ask: &Ask, stale: Stale<'_>) -> Result<SessionList, Error> {
         let line = begun(&ask.words);
         let (now, zone) = (self.now, self.zone);
         let dates = |field: &str, value: &str| When::of_field(field, value, now, zone);
@@ -210,9 +211,9 @@ impl Finder {
             None => self.base.clone(),
         };
         if let Some(reason) = base.refusal() {
-            return Ok(Listed {
+            return Ok(SessionList {
                 note: Some(reason.to_owned()),
-                ..Listed::default()
+                ..SessionList::default()
             });
         }
         let scope = match &ask.project {
@@ -237,15 +238,14 @@ impl Finder {
         let activity = meant.activity;
         let judge = self.judge.clone();
         let fits = activity.map(|wanted| {
-            move |tally: &crate::model::activity::ActivityTally| {
-                wanted.fits(&judge.activity(tally))
-            }
+            move |tally: &crate::model::activity::ActivityTally| wanted.fits(&judge.activity(tally))
         });
         let mut question = RecallQuestion {
             keeps: fits.as_ref().map(|fits| fits as &crate::store::Keeps<'_>),
             ..RecallQuestion::new(query, &scope)
         };
         question.near.project = base.present.clone();
+        question.near.days = named_days(&ask.words, now);
         self.best(ask, question, stale)
     }
 
@@ -255,7 +255,7 @@ impl Finder {
         ask: &Ask,
         mut question: RecallQuestion<'_>,
         stale: Stale<'_>,
-    ) -> Result<Listed, Error> {
+    ) -> Result<SessionList, Error> {
         let is_all = question.query.terms.is_empty();
         let mut limit = ask.limit + 1;
         loop {
@@ -263,7 +263,7 @@ impl Finder {
             let mut found = recall_sessions(&self.store, &question)?;
             let looked_at = found.answer.hits.len() as u32;
             let note = note(&found, is_all);
-            if ask.order == Order::Newest {
+            if ask.order == ListOrder::Newest {
                 let hits = &mut found.answer.hits;
                 hits.sort_by_key(|hit| std::cmp::Reverse(hit.valid_at));
             }
@@ -283,7 +283,7 @@ impl Finder {
     }
 
     /// The newest sessions.
-    fn newest(&mut self, ask: &Ask, scope: &Scope, stale: Stale<'_>) -> Result<Listed, Error> {
+    fn newest(&mut self, ask: &Ask, scope: &Scope, stale: Stale<'_>) -> Result<SessionList, Error> {
         let chooses = ask.open || ask.work.is_some();
         let filter = SessionFilter {
             namespaces: scope.namespaces(),
@@ -302,13 +302,13 @@ impl Finder {
         Ok(listed(entries, ask.limit, None))
     }
 
-    fn of_row(&mut self, row: &SessionRow, ask: &Ask) -> Result<Option<Entry>, Error> {
+    fn of_row(&mut self, row: &SessionRow, ask: &Ask) -> Result<Option<SessionEntry>, Error> {
         let session = &row.session;
         let Some((outcome, work)) = self.judged(&session.id, ask)? else {
             return Ok(None);
         };
         let ended = session.facts.ended.or(session.facts.started);
-        Ok(Some(Entry {
+        Ok(Some(SessionEntry {
             id: session.id.clone(),
             shown: self.store.session_shown(&session.id, TYPED)?,
             title: title(row.title.as_deref()),
@@ -321,12 +321,12 @@ impl Finder {
         }))
     }
 
-    fn of_hit(&mut self, hit: &Hit, ask: &Ask) -> Result<Option<Entry>, Error> {
+    fn of_hit(&mut self, hit: &Hit, ask: &Ask) -> Result<Option<SessionEntry>, Error> {
         let Some((outcome, work)) = self.judged(&hit.session, ask)? else {
             return Ok(None);
         };
         let own = (!hit.title.is_empty()).then_some(hit.title.as_str());
-        Ok(Some(Entry {
+        Ok(Some(SessionEntry {
             id: hit.session.clone(),
             shown: self.store.session_shown(&hit.session, TYPED)?,
             title: title(hit.session_title.as_deref().or(own)),
@@ -346,10 +346,7 @@ impl Finder {
         session: &str,
         ask: &Ask,
     ) -> Result<Option<(Option<SessionOutcome>, Option<Dimension>)>, Error> {
-        let work = self
-            .judge
-            .activity(&self.store.activity(session)?)
-            .primary;
+        let work = self.judge.activity(&self.store.activity(session)?).primary;
         if ask.work.is_some() && ask.work != work {
             return Ok(None);
         }
@@ -375,9 +372,7 @@ impl Finder {
     }
 
     fn until(&self) -> Option<Time> {
-        self.filters
-            .until
-            .map(|when| when.end(self.now, self.zone))
+        self.filters.until.map(|when| when.end(self.now, self.zone))
     }
 
     /// What a project's name lets through of a scope.
@@ -418,10 +413,10 @@ fn note(found: &SessionAnswer, is_all: bool) -> Option<String> {
     is_loose.then(|| says.to_owned())
 }
 
-fn listed(mut entries: Vec<Entry>, limit: u32, note: Option<String>) -> Listed {
+fn listed(mut entries: Vec<SessionEntry>, limit: u32, note: Option<String>) -> SessionList {
     let more = entries.len() > limit as usize;
     entries.truncate(limit as usize);
-    Listed {
+    SessionList {
         entries,
         more,
         note,

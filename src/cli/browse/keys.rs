@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum KeyCommand {
     /// The session above.
     Up,
     /// The session below.
@@ -58,7 +58,7 @@ pub enum Command {
 /// everywhere; what it does; in a word, for the footer.
 pub struct Row {
     /// What it asks for.
-    pub command: Command,
+    pub command: KeyCommand,
     /// As it is shown.
     pub shown: &'static str,
     letters: &'static str,
@@ -69,7 +69,7 @@ pub struct Row {
 }
 
 const fn row(
-    command: Command,
+    command: KeyCommand,
     shown: &'static str,
     letters: &'static str,
     does: &'static str,
@@ -86,28 +86,100 @@ const fn row(
 
 /// All keys, in the order in which help lists them; those of the footer first in theirs.
 pub const ROWS: [Row; 18] = [
-    row(Command::Resume, "Enter", "", "continue the session in its agent", "resume"),
-    row(Command::Copy, "y", "y", "copy the command that continues it; it is printed at the end too", "copy"),
-    row(Command::Read, "o", "o", "read the whole session", "read"),
-    row(Command::Project, "p", "p", "only one project", "project"),
-    row(Command::Agent, "a", "a", "only one agent", "agent"),
-    row(Command::Since, "s", "s", "only since a day", "since"),
-    row(Command::Work, "w", "w", "only one kind of work", "work"),
-    row(Command::Open, "e", "e", "only open ends: sessions that are not completed", "open ends"),
-    row(Command::Sort, "r", "r", "sort by relevance, or newest first", "sort"),
-    row(Command::Reset, "x", "x", "clear the search and all filters", "clear"),
-    row(Command::Help, "?", "?", "show or hide this help; F1 does too", "help"),
-    row(Command::Quit, "q", "q", "quit; Esc and Ctrl-C do too", "quit"),
-    row(Command::Down, "Down, j", "j", "the next session; PgDn, End: further", ""),
-    row(Command::Up, "Up, k", "k", "the one before; PgUp, Home: further", ""),
-    row(Command::ScrollDown, "Shift-Down, J", "J", "scroll the preview; Space too", ""),
-    row(Command::ScrollUp, "Shift-Up, K", "K", "scroll it back", ""),
-    row(Command::Type, "/", "/i", "type again", "type"),
-    row(Command::Suspend, "Ctrl-Z", "", "stop for now; fg goes on", ""),
+    row(
+        KeyCommand::Resume,
+        "Enter",
+        "",
+        "continue the session in its agent",
+        "resume",
+    ),
+    row(
+        KeyCommand::Copy,
+        "y",
+        "y",
+        "copy the command that continues it; it is printed at the end too",
+        "copy",
+    ),
+    row(KeyCommand::Read, "o", "o", "read the whole session", "read"),
+    row(KeyCommand::Project, "p", "p", "only one project", "project"),
+    row(KeyCommand::Agent, "a", "a", "only one agent", "agent"),
+    row(KeyCommand::Since, "s", "s", "only since a day", "since"),
+    row(KeyCommand::Work, "w", "w", "only one kind of work", "work"),
+    row(
+        KeyCommand::Open,
+        "e",
+        "e",
+        "only open ends: sessions that are not completed",
+        "open ends",
+    ),
+    row(
+        KeyCommand::Sort,
+        "r",
+        "r",
+        "sort by relevance, or newest first",
+        "sort",
+    ),
+    row(
+        KeyCommand::Reset,
+        "x",
+        "x",
+        "clear the search and all filters",
+        "clear",
+    ),
+    row(
+        KeyCommand::Help,
+        "?",
+        "?",
+        "show or hide this help; F1 does too",
+        "help",
+    ),
+    row(
+        KeyCommand::Quit,
+        "q",
+        "q",
+        "quit; Esc and Ctrl-C do too",
+        "quit",
+    ),
+    row(
+        KeyCommand::Down,
+        "Down, j",
+        "j",
+        "the next session; PgDn, End: further",
+        "",
+    ),
+    row(
+        KeyCommand::Up,
+        "Up, k",
+        "k",
+        "the one before; PgUp, Home: further",
+        "",
+    ),
+    row(
+        KeyCommand::ScrollDown,
+        "Shift-Down, J",
+        "J",
+        "scroll the preview; Space too",
+        "",
+    ),
+    row(
+        KeyCommand::ScrollUp,
+        "Shift-Up, K",
+        "K",
+        "scroll it back",
+        "",
+    ),
+    row(KeyCommand::Type, "/", "/i", "type again", "type"),
+    row(
+        KeyCommand::Suspend,
+        "Ctrl-Z",
+        "",
+        "stop for now; fg goes on",
+        "",
+    ),
 ];
 
 /// What a key asks for where somebody types, or where nobody does; `None`: nothing, or it is typed.
-pub fn command(key: &KeyEvent, is_typing: bool, is_blank: bool) -> Option<Command> {
+pub fn command(key: &KeyEvent, is_typing: bool, is_blank: bool) -> Option<KeyCommand> {
     let (control, alt, shift) = (
         key.modifiers.contains(KeyModifiers::CONTROL),
         key.modifiers.contains(KeyModifiers::ALT),
@@ -115,8 +187,8 @@ pub fn command(key: &KeyEvent, is_typing: bool, is_blank: bool) -> Option<Comman
     );
     match key.code {
         KeyCode::Char(c) if control => return controlled(c),
-        KeyCode::Char('?') if is_blank => return Some(Command::Help),
-        KeyCode::Char(' ') if !is_typing => return Some(Command::ScrollDown),
+        KeyCode::Char('?') if is_blank => return Some(KeyCommand::Help),
+        KeyCode::Char(' ') if !is_typing => return Some(KeyCommand::ScrollDown),
         KeyCode::Char(c) if alt || !is_typing => {
             let row = ROWS.iter().find(|row| row.letters.contains(c));
             return row.map(|row| row.command);
@@ -124,32 +196,32 @@ pub fn command(key: &KeyEvent, is_typing: bool, is_blank: bool) -> Option<Comman
         _ => {}
     }
     Some(match key.code {
-        KeyCode::Up if shift || control || alt => Command::ScrollUp,
-        KeyCode::Down if shift || control || alt => Command::ScrollDown,
-        KeyCode::Up => Command::Up,
-        KeyCode::Down => Command::Down,
-        KeyCode::PageUp => Command::PageUp,
-        KeyCode::PageDown => Command::PageDown,
-        KeyCode::Home if !is_typing || is_blank => Command::First,
-        KeyCode::End if !is_typing || is_blank => Command::Last,
-        KeyCode::Enter => Command::Resume,
-        KeyCode::Tab | KeyCode::BackTab => Command::Switch,
-        KeyCode::Backspace if !is_typing => Command::Type,
-        KeyCode::F(1) => Command::Help,
-        KeyCode::Esc => Command::Quit,
+        KeyCode::Up if shift || control || alt => KeyCommand::ScrollUp,
+        KeyCode::Down if shift || control || alt => KeyCommand::ScrollDown,
+        KeyCode::Up => KeyCommand::Up,
+        KeyCode::Down => KeyCommand::Down,
+        KeyCode::PageUp => KeyCommand::PageUp,
+        KeyCode::PageDown => KeyCommand::PageDown,
+        KeyCode::Home if !is_typing || is_blank => KeyCommand::First,
+        KeyCode::End if !is_typing || is_blank => KeyCommand::Last,
+        KeyCode::Enter => KeyCommand::Resume,
+        KeyCode::Tab | KeyCode::BackTab => KeyCommand::Switch,
+        KeyCode::Backspace if !is_typing => KeyCommand::Type,
+        KeyCode::F(1) => KeyCommand::Help,
+        KeyCode::Esc => KeyCommand::Quit,
         _ => return None,
     })
 }
 
 /// What people's hands know from shells and finders.
-fn controlled(c: char) -> Option<Command> {
+fn controlled(c: char) -> Option<KeyCommand> {
     Some(match c {
-        'c' | 'd' => Command::Quit,
-        'z' => Command::Suspend,
-        'n' | 'j' => Command::Down,
-        'p' => Command::Up,
-        'f' => Command::PageDown,
-        'b' => Command::PageUp,
+        'c' | 'd' => KeyCommand::Quit,
+        'z' => KeyCommand::Suspend,
+        'n' | 'j' => KeyCommand::Down,
+        'p' => KeyCommand::Up,
+        'f' => KeyCommand::PageDown,
+        'b' => KeyCommand::PageUp,
         _ => return None,
     })
 }
@@ -158,16 +230,20 @@ fn controlled(c: char) -> Option<Command> {
 mod tests {
     use super::*;
 
-    fn asked(c: char, modifiers: KeyModifiers, is_typing: bool) -> Option<Command> {
-        command(&KeyEvent::new(KeyCode::Char(c), modifiers), is_typing, false)
+    fn asked(c: char, modifiers: KeyModifiers, is_typing: bool) -> Option<KeyCommand> {
+        command(
+            &KeyEvent::new(KeyCode::Char(c), modifiers),
+            is_typing,
+            false,
+        )
     }
 
     #[test]
     fn letters_are_typed_unless_nobody_types() {
         for (c, wants) in [
-            ('y', Some(Command::Copy)),
-            ('?', Some(Command::Help)),
-            ('q', Some(Command::Quit)),
+            ('y', Some(KeyCommand::Copy)),
+            ('?', Some(KeyCommand::Help)),
+            ('q', Some(KeyCommand::Quit)),
             ('b', None),
         ] {
             assert_eq!(asked(c, KeyModifiers::NONE, true), None, "{c}");

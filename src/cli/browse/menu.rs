@@ -1,14 +1,14 @@
 //! A list to choose one thing from: a project, an agent, a day, a kind of work. Knows what is chosen, not what
 //! comes of it.
 
-use super::finder::Choices;
-use super::state::Chosen;
+use super::finder::{Choices, ListOrder};
 use crate::memory::when::When;
 use crate::model::activity::Dimension;
+use crate::model::source::Agent;
 
 /// What is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum MenuSubject {
     /// A project.
     Project,
     /// An agent.
@@ -19,11 +19,28 @@ pub enum About {
     Work,
 }
 
+/// What is chosen, beside what is typed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chosen {
+    /// A project's name.
+    pub project: Option<String>,
+    /// An agent.
+    pub agent: Option<Agent>,
+    /// Since when, and what that is called.
+    pub since: Option<(&'static str, When)>,
+    /// A kind of work.
+    pub work: Option<Dimension>,
+    /// Only what isn't completed.
+    pub open: bool,
+    /// The order.
+    pub order: ListOrder,
+}
+
 /// An open list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Menu {
     /// What of.
-    pub about: About,
+    pub about: MenuSubject,
     /// What stands above it.
     pub title: &'static str,
     /// The first one lets everything through.
@@ -44,28 +61,28 @@ const DAYS: [(&str, &str); 6] = [
 
 impl Menu {
     /// With what can be chosen, at what is chosen now.
-    pub fn new(about: About, choices: &Choices, chosen: &Chosen) -> Menu {
+    pub fn new(about: MenuSubject, choices: &Choices, chosen: &Chosen) -> Menu {
         let (title, all) = match about {
-            About::Project => ("Project", "all projects"),
-            About::Agent => ("Agent", "all agents"),
-            About::Since => ("Since", "any time"),
-            About::Work => ("Kind of work", "all kinds of work"),
+            MenuSubject::Project => ("Project", "all projects"),
+            MenuSubject::Agent => ("Agent", "all agents"),
+            MenuSubject::Since => ("Since", "any time"),
+            MenuSubject::Work => ("Kind of work", "all kinds of work"),
         };
         let names: Vec<String> = match about {
-            About::Project => choices.projects.clone(),
-            About::Agent => choices
+            MenuSubject::Project => choices.projects.clone(),
+            MenuSubject::Agent => choices
                 .agents
                 .iter()
                 .map(|agent| agent.as_str().to_owned())
                 .collect(),
-            About::Since => DAYS.map(|(name, _)| name.to_owned()).into(),
-            About::Work => Dimension::ALL.map(|d| d.as_str().to_owned()).into(),
+            MenuSubject::Since => DAYS.map(|(name, _)| name.to_owned()).into(),
+            MenuSubject::Work => Dimension::ALL.map(|d| d.as_str().to_owned()).into(),
         };
         let now = match about {
-            About::Project => chosen.project.clone(),
-            About::Agent => chosen.agent.map(|agent| agent.as_str().to_owned()),
-            About::Since => chosen.since.map(|(name, _)| name.to_owned()),
-            About::Work => chosen.work.map(|work| work.as_str().to_owned()),
+            MenuSubject::Project => chosen.project.clone(),
+            MenuSubject::Agent => chosen.agent.map(|agent| agent.as_str().to_owned()),
+            MenuSubject::Since => chosen.since.map(|(name, _)| name.to_owned()),
+            MenuSubject::Work => chosen.work.map(|work| work.as_str().to_owned()),
         };
         let at = now.and_then(|now| names.iter().position(|name| *name == now));
         Menu {
@@ -98,16 +115,18 @@ impl Menu {
     pub fn choose(&self, choices: &Choices, chosen: &mut Chosen) {
         let nth = self.at.checked_sub(1);
         match self.about {
-            About::Project => {
+            MenuSubject::Project => {
                 chosen.project = nth.and_then(|nth| choices.projects.get(nth).cloned());
             }
-            About::Agent => chosen.agent = nth.and_then(|nth| choices.agents.get(nth).copied()),
-            About::Since => {
+            MenuSubject::Agent => {
+                chosen.agent = nth.and_then(|nth| choices.agents.get(nth).copied())
+            }
+            MenuSubject::Since => {
                 let day = nth.and_then(|nth| DAYS.get(nth));
                 chosen.since =
                     day.and_then(|(name, when)| Some((*name, when.parse::<When>().ok()?)));
             }
-            About::Work => chosen.work = nth.and_then(|nth| Dimension::ALL.get(nth).copied()),
+            MenuSubject::Work => chosen.work = nth.and_then(|nth| Dimension::ALL.get(nth).copied()),
         }
     }
 }
@@ -120,11 +139,11 @@ mod tests {
     fn each_day_is_a_time() {
         for nth in 0..DAYS.len() {
             let mut chosen = Chosen::default();
-            let mut menu = Menu::new(About::Since, &Choices::default(), &chosen);
+            let mut menu = Menu::new(MenuSubject::Since, &Choices::default(), &chosen);
             menu.at = nth + 1;
             menu.choose(&Choices::default(), &mut chosen);
             assert!(chosen.since.is_some(), "{}", DAYS[nth].1);
-            let again = Menu::new(About::Since, &Choices::default(), &chosen);
+            let again = Menu::new(MenuSubject::Since, &Choices::default(), &chosen);
             assert_eq!(again.at, nth + 1);
         }
     }

@@ -1,7 +1,7 @@
 //! `browse --plain`: questions and answers, a line at a time, for screen readers, for terminals that can't
 //! draw, and for scripts.
 
-use super::finder::{Ask, Entry, Finder, Order};
+use super::finder::{Ask, Finder, ListOrder, SessionEntry};
 use crate::agents::registry;
 use crate::cli::activity;
 use crate::cli::ctx::Ctx;
@@ -60,11 +60,12 @@ pub fn run(words: &str, mut finder: Finder, untrusted: bool, ctx: &mut Ctx) -> R
             Line::Show(n) | Line::Full(n) | Line::Resume(n) | Line::Command(n) => match nth(n) {
                 Some(entry) => entry.clone(),
                 None => {
-                    ctx.out.line(format!("there is no number {n} in the list"))?;
+                    ctx.out
+                        .line(format!("there is no number {n} in the list"))?;
                     continue;
                 }
             },
-            _ => Entry::default(),
+            _ => SessionEntry::default(),
         };
         let id = entry.id;
         let done = match line {
@@ -103,8 +104,8 @@ fn change(ask: &mut Ask, line: &Line<'_>, listed: usize) -> usize {
         Line::Open => ask.open = !ask.open,
         _ => {
             ask.order = match ask.order {
-                Order::Relevance => Order::Newest,
-                Order::Newest => Order::Relevance,
+                ListOrder::Relevance => ListOrder::Newest,
+                ListOrder::Newest => ListOrder::Relevance,
             }
         }
     }
@@ -141,7 +142,7 @@ fn line(typed: &str) -> Line<'_> {
 }
 
 /// Prints the sessions from one on; gives all of them.
-fn list(ask: &Ask, from: usize, finder: &mut Finder, ctx: &mut Ctx) -> Result<Vec<Entry>> {
+fn list(ask: &Ask, from: usize, finder: &mut Finder, ctx: &mut Ctx) -> Result<Vec<SessionEntry>> {
     let listed = match finder.find(ask, &|| false) {
         Ok(listed) => listed,
         Err(error) => {
@@ -175,6 +176,11 @@ fn list(ask: &Ask, from: usize, finder: &mut Finder, ctx: &mut Ctx) -> Result<Ve
         "session"
     };
     let all = listed.entries.len();
+    if all == 0 && ask.words.is_empty() && !ask.open {
+        ctx.out
+            .note("no session matches; hint: sessionmill run reads new logs")?;
+        return Ok(Vec::new());
+    }
     let last = match (all, listed.more) {
         (0, _) => format!("no {kind} matches"),
         (_, true) => format!("these are {} to {all}; type more for more", from + 1),

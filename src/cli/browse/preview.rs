@@ -1,7 +1,8 @@
 //! What is known of one session, as the preview and `--plain` show it: where it is from, what was found in
 //! it, what it came to. Knows no screen.
 
-use super::finder::{Entry, Finder};
+use super::finder::{Finder, SessionEntry};
+use crate::cli::session_filters::outcome;
 use crate::memory::session_length::length_of;
 use crate::memory::session_summary::{sections_beside, shown_summary};
 use crate::model::error::Error;
@@ -9,7 +10,6 @@ use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::style::{Style, paint};
 use crate::model::layout::wrap::hanging;
-use crate::cli::session_filters::outcome;
 use crate::store::Found;
 
 /// One session.
@@ -86,7 +86,7 @@ fn beginning(episodes: &[Found]) -> String {
 
 impl Preview {
     /// As lines of so many columns, with marks; what was found comes first.
-    pub fn lines(&self, entry: &Entry, columns: usize) -> Vec<String> {
+    pub fn lines(&self, entry: &SessionEntry, columns: usize) -> Vec<String> {
         let columns = Some(columns.max(8));
         let mut text = hanging(&paint(Style::Bold, &entry.title), "", "", columns);
         text += &hanging(&self.head, "", "", columns);

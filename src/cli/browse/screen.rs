@@ -2,9 +2,9 @@
 //! Questions are asked by threads of their own, so that no key waits for an answer; of several that wait, the
 //! last one counts.
 
-use super::finder::{Ask, Finder, Listed};
+use super::finder::{Ask, Finder, SessionList};
 use super::preview::Preview;
-use super::state::{Effect, Event, State};
+use super::state::{BrowseEffect, BrowseEvent, BrowseState};
 use super::terminal::Screen;
 use super::view::draw;
 use crate::agents::registry;
@@ -37,7 +37,7 @@ pub fn run(words: &str, finder: Finder, allow_untrusted: bool, ctx: &mut Ctx) ->
     let colour = ctx.out.has_colour();
     ctx.out.flush()?;
     let screen = Screen::new()?;
-    let (state, effects) = State::new(words, choices, screen.size()?);
+    let (state, effects) = BrowseState::new(words, choices, screen.size()?);
     let mut browse = Browse {
         state,
         screen,
@@ -67,7 +67,7 @@ pub fn run(words: &str, finder: Finder, allow_untrusted: bool, ctx: &mut Ctx) ->
 }
 
 struct Browse {
-    state: State,
+    state: BrowseState,
     screen: Screen,
     /// For what is asked for by a key and answered at once.
     here: Finder,
@@ -89,7 +89,7 @@ impl Browse {
                     true => draw(frame, state, colour),
                     false => {
                         let mut state = state.clone();
-                        state.on(Event::Resize(size.width, size.height));
+                        state.on(BrowseEvent::Resize(size.width, size.height));
                         draw(frame, &state, colour);
                     }
                 }
@@ -118,9 +118,9 @@ impl Browse {
             while is_there && self.leaves.is_none() {
                 happened = true;
                 let event = match event::read()? {
-                    Heard::Key(key) => Some(Event::Key(key)),
-                    Heard::Paste(text) => Some(Event::Paste(text)),
-                    Heard::Resize(columns, lines) => Some(Event::Resize(columns, lines)),
+                    Heard::Key(key) => Some(BrowseEvent::Key(key)),
+                    Heard::Paste(text) => Some(BrowseEvent::Paste(text)),
+                    Heard::Resize(columns, lines) => Some(BrowseEvent::Resize(columns, lines)),
                     _ => None,
                 };
                 let effects = event.map(|event| self.state.on(event));
@@ -133,16 +133,16 @@ impl Browse {
         }
     }
 
-    fn apply(&mut self, effects: Vec<Effect>, ctx: &mut Ctx) -> Result<()> {
+    fn apply(&mut self, effects: Vec<BrowseEffect>, ctx: &mut Ctx) -> Result<()> {
         for effect in effects {
             match effect {
-                Effect::Find(nth, ask) => self.answers.find(nth, ask),
-                Effect::Preview(id) => self.answers.preview(id),
-                Effect::Resume(id) => match self.may_resume(&id, ctx) {
+                BrowseEffect::Find(nth, ask) => self.answers.find(nth, ask),
+                BrowseEffect::Preview(id) => self.answers.preview(id),
+                BrowseEffect::Resume(id) => match self.may_resume(&id, ctx) {
                     Ok(()) => self.leaves = Some(Some(id)),
                     Err(error) => self.say(&shown(&error)),
                 },
-                Effect::Copy(id) => match self.command(&id) {
+                BrowseEffect::Copy(id) => match self.command(&id) {
                     Ok(command) => {
                         self.screen.copy(&command)?;
                         self.say(&format!("copied: {command}"));
@@ -150,16 +150,16 @@ impl Browse {
                     }
                     Err(error) => self.say(&shown(&error)),
                 },
-                Effect::Read(id) => self.read(id, ctx)?,
-                Effect::Suspend => interrupt::stop()?,
-                Effect::Quit => self.leaves = Some(None),
+                BrowseEffect::Read(id) => self.read(id, ctx)?,
+                BrowseEffect::Suspend => interrupt::stop()?,
+                BrowseEffect::Quit => self.leaves = Some(None),
             }
         }
         Ok(())
     }
 
     fn say(&mut self, text: &str) {
-        self.state.on(Event::Said(text.to_owned()));
+        self.state.on(BrowseEvent::Said(text.to_owned()));
     }
 
     fn may_resume(&self, id: &str, ctx: &Ctx) -> Result<(), Error> {
@@ -174,7 +174,10 @@ impl Browse {
         let session = row.ok_or_else(|| gone(id))?.session;
         let none = || {
             let agent = session.agent.as_str();
-            Error::new(ErrorKind::Failed, format!("no command continues {agent} sessions"))
+            Error::new(
+                ErrorKind::Failed,
+                format!("no command continues {agent} sessions"),
+            )
         };
         registry::resume(&session).ok_or_else(none)
     }
@@ -219,7 +222,7 @@ fn shown(error: &Error) -> String {
 struct Answers {
     asks: Sender<(u64, Ask)>,
     looks: Sender<String>,
-    came: Receiver<Event>,
+    came: Receiver<BrowseEvent>,
 }
 
 impl Answers {
@@ -274,17 +277,17 @@ impl Answers {
     }
 
     /// Waits a little for the first answer, and for the preview that follows from it.
-    fn first(&self, state: &mut State) {
+    fn first(&self, state: &mut BrowseState) {
         if let Ok(event) = self.came.recv_timeout(FIRST) {
             for effect in state.on(event) {
-                if let Effect::Preview(id) = effect {
+                if let BrowseEffect::Preview(id) = effect {
                     self.preview(id);
                 }
             }
         }
     }
 
-    fn next(&self) -> Result<Option<Event>> {
+    fn next(&self) -> Result<Option<BrowseEvent>> {
         match self.came.try_recv() {
             Ok(event) => Ok(Some(event)),
             Err(TryRecvError::Empty) => Ok(None),
@@ -301,11 +304,11 @@ fn last<T>(from: &Receiver<T>) -> Option<T> {
     from.try_iter().last()
 }
 
-fn found_event(nth: u64, found: Result<Listed, Error>) -> Event {
-    Event::Found(nth, found.map_err(|error| shown(&error)))
+fn found_event(nth: u64, found: Result<SessionList, Error>) -> BrowseEvent {
+    BrowseEvent::Found(nth, found.map_err(|error| shown(&error)))
 }
 
-fn previewed(id: &str, known: Result<Preview, Error>) -> Event {
+fn previewed(id: &str, known: Result<Preview, Error>) -> BrowseEvent {
     let why = |error: Error| format!("session {id}: {}", shown(&error));
-    Event::Previewed(known.map_err(why))
+    BrowseEvent::Previewed(known.map_err(why))
 }

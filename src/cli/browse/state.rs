@@ -2,19 +2,16 @@
 //! out. Asks nobody: neither the store nor the terminal nor a clock.
 
 use super::areas::Areas;
-use super::finder::{Ask, Choices, Entry, Listed, Order};
-use super::keys::{self, Command};
-use super::menu::{About, Menu};
+use super::finder::{Ask, Choices, ListOrder, SessionEntry, SessionList};
+use super::keys::{self, KeyCommand};
+use super::menu::{Chosen, Menu, MenuSubject};
 use super::preview::Preview;
 use super::typed::Typed;
-use crate::memory::when::When;
-use crate::model::activity::Dimension;
-use crate::model::source::Agent;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 /// Something happened.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum BrowseEvent {
     /// A key was pressed.
     Key(KeyEvent),
     /// A text was pasted.
@@ -22,7 +19,7 @@ pub enum Event {
     /// The screen has another size.
     Resize(u16, u16),
     /// An answer to a question, by its number.
-    Found(u64, Result<Listed, String>),
+    Found(u64, Result<SessionList, String>),
     /// What is known of a session.
     Previewed(Result<Preview, String>),
     /// Something that a person asked for can't be done, or is done.
@@ -31,7 +28,7 @@ pub enum Event {
 
 /// What has to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum BrowseEffect {
     /// Find, under this number; answers to earlier ones are late.
     Find(u64, Ask),
     /// Say what is known of a session.
@@ -48,23 +45,6 @@ pub enum Effect {
     Quit,
 }
 
-/// What is chosen, beside what is typed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chosen {
-    /// A project's name.
-    pub project: Option<String>,
-    /// An agent.
-    pub agent: Option<Agent>,
-    /// Since when, and what that is called.
-    pub since: Option<(&'static str, When)>,
-    /// A kind of work.
-    pub work: Option<Dimension>,
-    /// Only what isn't completed.
-    pub open: bool,
-    /// The order.
-    pub order: Order,
-}
-
 /// What stands over everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Popup {
@@ -76,7 +56,7 @@ pub enum Popup {
 
 /// All that is shown.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct BrowseState {
     /// What is typed.
     pub typed: Typed,
     /// Letters are keys, and nothing is typed.
@@ -88,7 +68,7 @@ pub struct State {
     /// What stands over everything.
     pub popup: Option<Popup>,
     /// What was found.
-    pub listed: Listed,
+    pub listed: SessionList,
     /// Which of them is looked at.
     pub selected: usize,
     /// The first one that is shown.
@@ -119,22 +99,26 @@ const IN_SIGHT: usize = 10;
 /// Lines that a preview is scrolled by.
 const SCROLL: usize = 5;
 
-impl State {
+impl BrowseState {
     /// With what is typed already, and what can be chosen; and the first question.
-    pub fn new(words: &str, choices: Choices, size: (u16, u16)) -> (State, Vec<Effect>) {
-        let mut state = State {
+    pub fn new(
+        words: &str,
+        choices: Choices,
+        size: (u16, u16),
+    ) -> (BrowseState, Vec<BrowseEffect>) {
+        let mut state = BrowseState {
             typed: Typed::new(words),
             choices,
             size,
             limit: LIMIT,
-            ..State::default()
+            ..BrowseState::default()
         };
         let first = state.ask(LIMIT);
         (state, first)
     }
 
     /// The session that is looked at.
-    pub fn entry(&self) -> Option<&Entry> {
+    pub fn entry(&self) -> Option<&SessionEntry> {
         self.listed.entries.get(self.selected)
     }
 
@@ -150,10 +134,10 @@ impl State {
     }
 
     /// Takes an event.
-    pub fn on(&mut self, event: Event) -> Vec<Effect> {
+    pub fn on(&mut self, event: BrowseEvent) -> Vec<BrowseEffect> {
         match event {
-            Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
-            Event::Key(key) => {
+            BrowseEvent::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
+            BrowseEvent::Key(key) => {
                 self.said = None;
                 match self.popup.take() {
                     Some(Popup::Help) => Vec::new(),
@@ -161,31 +145,31 @@ impl State {
                     None => self.key(&key),
                 }
             }
-            Event::Paste(text) => {
+            BrowseEvent::Paste(text) => {
                 self.typed.insert(&text);
                 self.has_keys = false;
                 self.ask(LIMIT)
             }
-            Event::Resize(columns, lines) => {
+            BrowseEvent::Resize(columns, lines) => {
                 self.size = (columns, lines);
                 self.show();
                 Vec::new()
             }
-            Event::Found(nth, found) => self.found(nth, found),
-            Event::Previewed(Ok(preview)) => {
+            BrowseEvent::Found(nth, found) => self.found(nth, found),
+            BrowseEvent::Previewed(Ok(preview)) => {
                 if self.entry().is_some_and(|entry| entry.id == preview.id) {
                     self.preview = Some(preview);
                 }
                 Vec::new()
             }
-            Event::Previewed(Err(why)) | Event::Said(why) => {
+            BrowseEvent::Previewed(Err(why)) | BrowseEvent::Said(why) => {
                 self.said = Some(why);
                 Vec::new()
             }
         }
     }
 
-    fn key(&mut self, key: &KeyEvent) -> Vec<Effect> {
+    fn key(&mut self, key: &KeyEvent) -> Vec<BrowseEffect> {
         let asks = keys::command(key, !self.has_keys, self.typed.is_blank());
         if let Some(command) = asks {
             return self.command(command);
@@ -203,59 +187,59 @@ impl State {
         }
     }
 
-    fn command(&mut self, command: Command) -> Vec<Effect> {
+    fn command(&mut self, command: KeyCommand) -> Vec<BrowseEffect> {
         let screen = Areas::of(self.size.0, self.size.1).entries().max(1) as isize;
         match command {
-            Command::Up => return self.by(-1),
-            Command::Down => return self.by(1),
-            Command::PageUp => return self.by(-screen),
-            Command::PageDown => return self.by(screen),
-            Command::First => return self.by(isize::MIN),
-            Command::Last => return self.by(isize::MAX),
-            Command::ScrollUp => self.scrolled = self.scrolled.saturating_sub(SCROLL),
-            Command::ScrollDown => self.scrolled = self.scrolled.saturating_add(SCROLL),
-            Command::Resume => return self.with_entry(Effect::Resume),
-            Command::Copy => return self.with_entry(Effect::Copy),
-            Command::Read => return self.with_entry(Effect::Read),
-            Command::Project => self.open(About::Project),
-            Command::Agent => self.open(About::Agent),
-            Command::Since => self.open(About::Since),
-            Command::Work => self.open(About::Work),
-            Command::Open => {
+            KeyCommand::Up => return self.by(-1),
+            KeyCommand::Down => return self.by(1),
+            KeyCommand::PageUp => return self.by(-screen),
+            KeyCommand::PageDown => return self.by(screen),
+            KeyCommand::First => return self.by(isize::MIN),
+            KeyCommand::Last => return self.by(isize::MAX),
+            KeyCommand::ScrollUp => self.scrolled = self.scrolled.saturating_sub(SCROLL),
+            KeyCommand::ScrollDown => self.scrolled = self.scrolled.saturating_add(SCROLL),
+            KeyCommand::Resume => return self.with_entry(BrowseEffect::Resume),
+            KeyCommand::Copy => return self.with_entry(BrowseEffect::Copy),
+            KeyCommand::Read => return self.with_entry(BrowseEffect::Read),
+            KeyCommand::Project => self.open(MenuSubject::Project),
+            KeyCommand::Agent => self.open(MenuSubject::Agent),
+            KeyCommand::Since => self.open(MenuSubject::Since),
+            KeyCommand::Work => self.open(MenuSubject::Work),
+            KeyCommand::Open => {
                 self.chosen.open = !self.chosen.open;
                 return self.ask(LIMIT);
             }
-            Command::Sort => {
+            KeyCommand::Sort => {
                 self.chosen.order = match self.chosen.order {
-                    Order::Relevance => Order::Newest,
-                    Order::Newest => Order::Relevance,
+                    ListOrder::Relevance => ListOrder::Newest,
+                    ListOrder::Newest => ListOrder::Relevance,
                 };
                 return self.ask(LIMIT);
             }
-            Command::Reset => {
+            KeyCommand::Reset => {
                 self.typed = Typed::default();
                 self.chosen = Chosen::default();
                 return self.ask(LIMIT);
             }
-            Command::Switch => self.has_keys = !self.has_keys,
-            Command::Type => self.has_keys = false,
-            Command::Help => self.popup = Some(Popup::Help),
-            Command::Suspend => return vec![Effect::Suspend],
-            Command::Quit => return vec![Effect::Quit],
+            KeyCommand::Switch => self.has_keys = !self.has_keys,
+            KeyCommand::Type => self.has_keys = false,
+            KeyCommand::Help => self.popup = Some(Popup::Help),
+            KeyCommand::Suspend => return vec![BrowseEffect::Suspend],
+            KeyCommand::Quit => return vec![BrowseEffect::Quit],
         }
         Vec::new()
     }
 
-    fn open(&mut self, about: About) {
+    fn open(&mut self, about: MenuSubject) {
         let menu = Menu::new(about, &self.choices, &self.chosen);
         self.popup = Some(Popup::Menu(menu));
     }
 
-    fn in_menu(&mut self, mut menu: Menu, key: &KeyEvent) -> Vec<Effect> {
+    fn in_menu(&mut self, mut menu: Menu, key: &KeyEvent) -> Vec<BrowseEffect> {
         let page = isize::try_from(self.size.1 / 2).unwrap_or(1).max(1);
         match key.code {
             KeyCode::Esc => return Vec::new(),
-            KeyCode::Char(_) if keys::command(key, true, false) == Some(Command::Quit) => {
+            KeyCode::Char(_) if keys::command(key, true, false) == Some(KeyCommand::Quit) => {
                 return Vec::new();
             }
             KeyCode::Enter => {
@@ -275,7 +259,7 @@ impl State {
         Vec::new()
     }
 
-    fn with_entry(&mut self, effect: fn(String) -> Effect) -> Vec<Effect> {
+    fn with_entry(&mut self, effect: fn(String) -> BrowseEffect) -> Vec<BrowseEffect> {
         match self.entry() {
             Some(entry) => vec![effect(entry.id.clone())],
             None => {
@@ -286,7 +270,7 @@ impl State {
     }
 
     /// Asks for so many sessions by what is typed and chosen now.
-    fn ask(&mut self, limit: u32) -> Vec<Effect> {
+    fn ask(&mut self, limit: u32) -> Vec<BrowseEffect> {
         self.asked += 1;
         self.limit = limit;
         let chosen = self.chosen.clone();
@@ -300,10 +284,10 @@ impl State {
             order: chosen.order,
             limit,
         };
-        vec![Effect::Find(self.asked, ask)]
+        vec![BrowseEffect::Find(self.asked, ask)]
     }
 
-    fn found(&mut self, nth: u64, found: Result<Listed, String>) -> Vec<Effect> {
+    fn found(&mut self, nth: u64, found: Result<SessionList, String>) -> Vec<BrowseEffect> {
         if nth != self.asked {
             return Vec::new();
         }
@@ -311,9 +295,9 @@ impl State {
         let listed = match found {
             Ok(listed) => listed,
             // what stands there is no answer to this
-            Err(why) => Listed {
+            Err(why) => SessionList {
                 note: Some(why),
-                ..Listed::default()
+                ..SessionList::default()
             },
         };
         // asked for more of the same, a person stays where they are
@@ -338,7 +322,7 @@ impl State {
     }
 
     /// Moves what is looked at by so many sessions.
-    fn by(&mut self, step: isize) -> Vec<Effect> {
+    fn by(&mut self, step: isize) -> Vec<BrowseEffect> {
         let last = self.listed.entries.len().saturating_sub(1);
         let selected = self.selected.saturating_add_signed(step).min(last);
         if selected == self.selected || self.listed.entries.is_empty() {
@@ -355,10 +339,10 @@ impl State {
         effects
     }
 
-    fn look(&mut self) -> Vec<Effect> {
+    fn look(&mut self) -> Vec<BrowseEffect> {
         self.scrolled = 0;
         let id = self.entry().map(|entry| entry.id.clone());
-        id.into_iter().map(Effect::Preview).collect()
+        id.into_iter().map(BrowseEffect::Preview).collect()
     }
 
     /// Scrolls the list to what is looked at.

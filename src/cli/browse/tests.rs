@@ -1,8 +1,8 @@
 //! The state and its screens, without a terminal and without a store: events in, what is drawn out.
 
-use super::finder::{Ask, Choices, Entry, Listed, Order};
+use super::finder::{Ask, Choices, ListOrder, SessionEntry, SessionList};
 use super::preview::Preview;
-use super::state::{Effect, Event, Popup, State};
+use super::state::{BrowseEffect, BrowseEvent, BrowseState, Popup};
 use super::view::draw;
 use crate::model::activity::Dimension;
 use crate::model::layout::style::{Style, paint};
@@ -20,12 +20,17 @@ fn choices() -> Choices {
     }
 }
 
-fn entry(nth: u32, title: &str) -> Entry {
-    Entry {
+fn entry(nth: u32, title: &str) -> SessionEntry {
+    SessionEntry {
         id: format!("{nth:08}-0000-4000-8000-000000000000"),
         shown: format!("{nth:08}"),
         title: title.to_owned(),
-        project: if nth.is_multiple_of(2) { "shop-api" } else { "notes" }.to_owned(),
+        project: if nth.is_multiple_of(2) {
+            "shop-api"
+        } else {
+            "notes"
+        }
+        .to_owned(),
         agent: "claude".to_owned(),
         age: format!("{} days ago", nth + 2),
         outcome: Some(SessionOutcome::ALL[nth as usize % 5]),
@@ -34,7 +39,7 @@ fn entry(nth: u32, title: &str) -> Entry {
     }
 }
 
-fn listed(count: u32, more: bool) -> Listed {
+fn listed(count: u32, more: bool) -> SessionList {
     let titles = [
         "Fix the JWT expiry check",
         "検索のテストがときどき失敗します。原因を調べて直してください",
@@ -42,14 +47,14 @@ fn listed(count: u32, more: bool) -> Listed {
         "Find out why people are logged out right after they logged in, on every second Tuesday",
     ];
     let entries = (0..count).map(|nth| entry(nth, titles[nth as usize % titles.len()]));
-    Listed {
+    SessionList {
         entries: entries.collect(),
         more,
         note: None,
     }
 }
 
-fn known(entry: &Entry) -> Preview {
+fn known(entry: &SessionEntry) -> Preview {
     Preview {
         id: entry.id.clone(),
         title: entry.title.clone(),
@@ -62,15 +67,15 @@ fn known(entry: &Entry) -> Preview {
 
 /// A person at a screen of this size, whose questions are answered at once.
 struct Person {
-    state: State,
+    state: BrowseState,
     asked: Vec<Ask>,
-    others: Vec<Effect>,
+    others: Vec<BrowseEffect>,
     has: u32,
 }
 
 impl Person {
     fn at(columns: u16, lines: u16, has: u32) -> Person {
-        let (state, effects) = State::new("", choices(), (columns, lines));
+        let (state, effects) = BrowseState::new("", choices(), (columns, lines));
         let mut person = Person {
             state,
             asked: Vec::new(),
@@ -81,18 +86,18 @@ impl Person {
         person
     }
 
-    fn answer(&mut self, effects: Vec<Effect>) {
+    fn answer(&mut self, effects: Vec<BrowseEffect>) {
         for effect in effects {
             let next = match effect {
-                Effect::Find(nth, ask) => {
+                BrowseEffect::Find(nth, ask) => {
                     let listed = listed(self.has.min(ask.limit), self.has > ask.limit);
                     self.asked.push(ask);
-                    self.state.on(Event::Found(nth, Ok(listed)))
+                    self.state.on(BrowseEvent::Found(nth, Ok(listed)))
                 }
-                Effect::Preview(id) => {
+                BrowseEffect::Preview(id) => {
                     let all = &self.state.listed.entries;
                     let known = all.iter().find(|entry| entry.id == id).map(known);
-                    self.state.on(Event::Previewed(Ok(known.unwrap())))
+                    self.state.on(BrowseEvent::Previewed(Ok(known.unwrap())))
                 }
                 other => {
                     self.others.push(other);
@@ -103,13 +108,13 @@ impl Person {
         }
     }
 
-    fn does(&mut self, event: Event) {
+    fn does(&mut self, event: BrowseEvent) {
         let effects = self.state.on(event);
         self.answer(effects);
     }
 
     fn presses(&mut self, code: KeyCode) {
-        self.does(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        self.does(BrowseEvent::Key(KeyEvent::new(code, KeyModifiers::NONE)));
     }
 
     fn types(&mut self, text: &str) {
@@ -152,20 +157,23 @@ fn text(buffer: &Buffer) -> String {
 fn screens_look_like_this() {
     for (columns, lines) in [(80, 24), (140, 40), (40, 10)] {
         let mut person = Person::at(columns, lines, 200);
-        let found = Listed {
+        let found = SessionList {
             entries: listed(8, false)
                 .entries
                 .into_iter()
-                .map(|entry| Entry {
-                    passage: Some(format!("… the {} is in 秒 …", paint(Style::Match, "expiry"))),
+                .map(|entry| SessionEntry {
+                    passage: Some(format!(
+                        "… the {} is in 秒 …",
+                        paint(Style::Match, "expiry")
+                    )),
                     ..entry
                 })
                 .collect(),
-            ..Listed::default()
+            ..SessionList::default()
         };
         person.types("expiry");
         let nth = person.asked.len() as u64;
-        let effects = person.state.on(Event::Found(nth, Ok(found)));
+        let effects = person.state.on(BrowseEvent::Found(nth, Ok(found)));
         person.answer(effects);
         person.presses(KeyCode::Down);
         insta::assert_snapshot!(format!("found-{columns}x{lines}"), person.reads());
@@ -210,7 +218,7 @@ fn any_size_is_drawn() {
     person.types("検索 and a long line that does not fit on any small screen");
     for columns in (0..12).chain([20, 99, 100, 101, 300]) {
         for lines in (0..14).chain([60]) {
-            person.does(Event::Resize(columns, lines));
+            person.does(BrowseEvent::Resize(columns, lines));
             person.reads();
             person.presses(KeyCode::F(1));
             person.reads();
@@ -221,17 +229,18 @@ fn any_size_is_drawn() {
 
 #[test]
 fn each_key_asks_and_late_answers_are_dropped() {
-    let (mut state, _) = State::new("", choices(), (80, 24));
-    let key = |c| Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+    let (mut state, _) = BrowseState::new("", choices(), (80, 24));
+    let key = |c| BrowseEvent::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
     let first = state.on(key('a'));
     let second = state.on(key('b'));
-    let (Effect::Find(early, one), Effect::Find(late, two)) = (&first[0], &second[0]) else {
+    let (BrowseEffect::Find(early, one), BrowseEffect::Find(late, two)) = (&first[0], &second[0])
+    else {
         panic!("{first:?} {second:?}");
     };
     assert_eq!((one.words.as_str(), two.words.as_str()), ("a", "ab"));
-    state.on(Event::Found(*late, Ok(listed(2, false))));
+    state.on(BrowseEvent::Found(*late, Ok(listed(2, false))));
     assert!(!state.is_waiting());
-    state.on(Event::Found(*early, Ok(listed(7, false))));
+    state.on(BrowseEvent::Found(*early, Ok(listed(7, false))));
     assert_eq!(state.listed.entries.len(), 2);
 }
 
@@ -247,7 +256,10 @@ fn letters_are_typed_first_and_keys_after_tab() {
     let id = entry(1, "").id;
     assert_eq!(
         person.others,
-        [Effect::Copy(id.clone()), Effect::Read(id.clone())]
+        [
+            BrowseEffect::Copy(id.clone()),
+            BrowseEffect::Read(id.clone())
+        ]
     );
     let said = person.state.said.clone().unwrap();
     assert!(said.contains("press / to type"), "{said}");
@@ -255,7 +267,7 @@ fn letters_are_typed_first_and_keys_after_tab() {
     assert_eq!(person.state.typed.text(), "yoqz");
     person.presses(KeyCode::Enter);
     person.presses(KeyCode::Esc);
-    let ends = [Effect::Resume(entry(0, "").id), Effect::Quit];
+    let ends = [BrowseEffect::Resume(entry(0, "").id), BrowseEffect::Quit];
     assert_eq!(person.others[2..], ends);
 }
 
@@ -273,7 +285,10 @@ fn filters_and_orders_are_asked_for_and_cleared() {
     let last = person.asked.last().unwrap();
     assert_eq!(last.project.as_deref(), Some("shop-api"));
     assert_eq!((last.work, last.open), (None, true));
-    assert_eq!((last.order, last.words.as_str()), (Order::Newest, "token"));
+    assert_eq!(
+        (last.order, last.words.as_str()),
+        (ListOrder::Newest, "token")
+    );
     let line = person.reads().lines().nth(1).unwrap().to_owned();
     for part in ["newest first", "project shop-api", "open ends only"] {
         assert!(line.contains(part), "{line}");
@@ -303,19 +318,19 @@ fn more_is_asked_for_when_the_end_comes_into_sight() {
 #[test]
 fn what_is_pasted_is_typed_and_continues_nothing() {
     let mut person = Person::at(80, 24, 5);
-    person.does(Event::Paste("token\nexpiry\r\u{1b}[2J".to_owned()));
+    person.does(BrowseEvent::Paste("token\nexpiry\r\u{1b}[2J".to_owned()));
     assert_eq!(person.state.typed.text(), "token expiry [2J");
     assert!(person.others.is_empty());
 }
 
 #[test]
 fn what_cannot_be_asked_is_said_in_place_of_an_answer() {
-    let (mut state, effects) = State::new("agnt:x", choices(), (100, 24));
-    let Effect::Find(nth, _) = effects[0] else {
+    let (mut state, effects) = BrowseState::new("agnt:x", choices(), (100, 24));
+    let BrowseEffect::Find(nth, _) = effects[0] else {
         panic!("{effects:?}");
     };
     let why = "there is no field `agnt`".to_owned();
-    state.on(Event::Found(nth, Err(why.clone())));
+    state.on(BrowseEvent::Found(nth, Err(why.clone())));
     assert!(state.listed.entries.is_empty());
     assert_eq!(state.listed.note, Some(why));
     assert_eq!(state.popup, None::<Popup>);

@@ -2,10 +2,10 @@
 //! changes nothing.
 
 use super::areas::Areas;
-use super::finder::{Entry, Order};
-use super::keys::{Command, ROWS};
-use super::menu::Menu;
-use super::state::{Popup, State};
+use super::finder::{ListOrder, SessionEntry};
+use super::keys::{KeyCommand, ROWS};
+use super::menu::{Chosen, Menu};
+use super::state::{BrowseState, Popup};
 use crate::cli::activity;
 use crate::cli::session_filters::outcome;
 use crate::model::human::plural;
@@ -20,7 +20,7 @@ use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 const PROMPT: &str = "Search: ";
 
 /// The screen, with colours or without.
-pub fn draw(frame: &mut Frame<'_>, state: &State, colour: bool) {
+pub fn draw(frame: &mut Frame<'_>, state: &BrowseState, colour: bool) {
     let (columns, lines) = state.size;
     let areas = Areas::of(columns, lines);
     let painter = Painter { colour };
@@ -72,7 +72,7 @@ impl Painter {
     }
 }
 
-fn query(frame: &mut Frame<'_>, areas: &Areas, state: &State, painter: &Painter) {
+fn query(frame: &mut Frame<'_>, areas: &Areas, state: &BrowseState, painter: &Painter) {
     let area = areas.query;
     let prompt = paint(Style::Bold, PROMPT);
     let before = PROMPT.len() + state.typed.cursor();
@@ -92,7 +92,7 @@ fn query(frame: &mut Frame<'_>, areas: &Areas, state: &State, painter: &Painter)
 }
 
 /// `12 sessions · best match first · shop-api · since the last 7 days`.
-fn filters(state: &State) -> String {
+fn filters(state: &BrowseState) -> String {
     let (chosen, listed) = (&state.chosen, &state.listed);
     let count = plural(listed.entries.len() as u64, "session");
     let count = match (state.is_waiting() && listed.entries.is_empty(), listed.more) {
@@ -100,7 +100,7 @@ fn filters(state: &State) -> String {
         (_, true) => format!("the first {count}"),
         (_, false) => count,
     };
-    let is_best = chosen.order == Order::Relevance && !state.typed.text().trim().is_empty();
+    let is_best = chosen.order == ListOrder::Relevance && !state.typed.text().trim().is_empty();
     let order = if is_best {
         "best match first"
     } else {
@@ -123,10 +123,10 @@ fn filters(state: &State) -> String {
     cells.join(" · ")
 }
 
-fn list(frame: &mut Frame<'_>, areas: &Areas, state: &State, painter: &Painter) {
+fn list(frame: &mut Frame<'_>, areas: &Areas, state: &BrowseState, painter: &Painter) {
     let area = areas.list;
     let room = areas.entries();
-    let shown: Vec<&Entry> = state
+    let shown: Vec<&SessionEntry> = state
         .listed
         .entries
         .iter()
@@ -134,9 +134,11 @@ fn list(frame: &mut Frame<'_>, areas: &Areas, state: &State, painter: &Painter) 
         .take(room)
         .collect();
     if shown.is_empty() {
-        let nothing = match state.is_waiting() {
-            true => "",
-            false => "no session matches; x clears the filters, / and Ctrl-U what is typed",
+        let is_all = state.typed.is_blank() && state.chosen == Chosen::default();
+        let nothing = match (state.is_waiting(), is_all) {
+            (true, _) => "",
+            (false, true) => "no session is stored here; sessionmill run reads new logs",
+            (false, false) => "no session matches; Alt-x clears the search and the filters",
         };
         return painter.line(frame, area, &paint(Style::Dim, nothing));
     }
@@ -159,19 +161,19 @@ fn marker(is_selected: bool) -> &'static str {
     if is_selected { "> " } else { "  " }
 }
 
-fn titled(entry: &Entry, is_selected: bool) -> String {
+fn titled(entry: &SessionEntry, is_selected: bool) -> String {
     match is_selected {
         true => paint(Style::Bold, &entry.title),
         false => entry.title.clone(),
     }
 }
 
-fn work(entry: &Entry) -> &'static str {
+fn work(entry: &SessionEntry) -> &'static str {
     activity::word(entry.work)
 }
 
 /// A session on two lines.
-fn stacked(entry: &Entry, is_selected: bool) -> Vec<String> {
+fn stacked(entry: &SessionEntry, is_selected: bool) -> Vec<String> {
     let cells = [
         paint(Style::Name, &entry.project),
         entry.age.clone(),
@@ -201,8 +203,8 @@ const TITLE_MIN: usize = 30;
 const PROJECT_MAX: usize = 16;
 
 impl Widths {
-    fn of(shown: &[&Entry], columns: usize) -> Widths {
-        let widest = |of: &dyn Fn(&Entry) -> usize| {
+    fn of(shown: &[&SessionEntry], columns: usize) -> Widths {
+        let widest = |of: &dyn Fn(&SessionEntry) -> usize| {
             shown.iter().map(|entry| of(entry) + 2).max().unwrap_or(0)
         };
         let mut left = columns.saturating_sub(2 + TITLE_MIN);
@@ -224,7 +226,7 @@ impl Widths {
         }
     }
 
-    fn row(&self, entry: &Entry, is_selected: bool) -> String {
+    fn row(&self, entry: &SessionEntry, is_selected: bool) -> String {
         let cell = |text: &str, columns: usize| match columns {
             0 => String::new(),
             _ => {
@@ -251,11 +253,11 @@ impl Widths {
 }
 
 /// `3 months ago` where there is little room.
-fn age(entry: &Entry) -> &str {
+fn age(entry: &SessionEntry) -> &str {
     entry.age.strip_suffix(" ago").unwrap_or(&entry.age)
 }
 
-fn preview(frame: &mut Frame<'_>, areas: &Areas, state: &State, painter: &Painter) {
+fn preview(frame: &mut Frame<'_>, areas: &Areas, state: &BrowseState, painter: &Painter) {
     let (rule, area) = (areas.rule, areas.preview);
     if area.area() == 0 {
         return;
@@ -293,7 +295,7 @@ fn preview(frame: &mut Frame<'_>, areas: &Areas, state: &State, painter: &Painte
 }
 
 /// What was said last, else the keys that there is room for.
-fn footer(state: &State, columns: usize) -> String {
+fn footer(state: &BrowseState, columns: usize) -> String {
     if let Some(said) = &state.said {
         return paint(Style::Open, said);
     }
@@ -308,7 +310,7 @@ fn footer(state: &State, columns: usize) -> String {
         ],
         true => {
             let rows = ROWS.iter().filter(|row| !row.word.is_empty());
-            let rows = rows.filter(|row| row.command != Command::Type);
+            let rows = rows.filter(|row| row.command != KeyCommand::Type);
             let rows: Vec<String> = rows.map(|row| key(row.shown, row.word)).collect();
             [vec![key("/", "type")], rows].concat()
         }
