@@ -6,12 +6,13 @@ use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::style::ResetColor;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    self, BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, queue};
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
+use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -97,6 +98,15 @@ impl Write for Frames {
     }
 }
 
+/// A screen of this size of which nothing is drawn yet.
+fn drawn_on(
+    frames: Frames,
+    (columns, lines): (u16, u16),
+) -> io::Result<Terminal<CrosstermBackend<Frames>>> {
+    let viewport = Viewport::Fixed(Rect::new(0, 0, columns, lines));
+    Terminal::with_options(CrosstermBackend::new(frames), TerminalOptions { viewport })
+}
+
 /// The terminal, which is given back when this is dropped.
 pub struct Screen {
     tty: Arc<Tty>,
@@ -114,7 +124,7 @@ impl Screen {
             tty: Arc::clone(&tty),
             bytes: Vec::new(),
         };
-        let terminal = Terminal::new(CrosstermBackend::new(frames))?;
+        let terminal = drawn_on(frames, terminal::size()?)?;
         let screen = Screen {
             tty: Arc::clone(&tty),
             terminal,
@@ -154,8 +164,7 @@ impl Screen {
     /// # Errors
     /// When they can't be known.
     pub fn size(&self) -> io::Result<(u16, u16)> {
-        let size = self.terminal.size()?;
-        Ok((size.width, size.height))
+        terminal::size()
     }
 
     /// What stood on it is gone, since it was drawn last.
@@ -168,8 +177,16 @@ impl Screen {
     /// # Errors
     /// When nothing can be written to it any more.
     pub fn draw(&mut self, draws: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
-        if self.tty.is_blank.swap(false, Ordering::SeqCst) {
-            self.terminal.clear()?;
+        let (size, own) = (self.size()?, self.terminal.get_frame().area());
+        let is_blank = self.tty.is_blank.swap(false, Ordering::SeqCst);
+        if is_blank || size != (own.width, own.height) {
+            // the library's own way asks the terminal where its cursor is, and waits for the answer
+            let frames = Frames {
+                tty: Arc::clone(&self.tty),
+                bytes: Vec::new(),
+            };
+            self.terminal = drawn_on(frames, size)?;
+            queue!(self.terminal.backend_mut(), Clear(ClearType::All))?;
         }
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         self.terminal.draw(draws)?;
