@@ -2,7 +2,8 @@
 #![cfg(unix)]
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start processes and wait for them"
+    clippy::print_stdout,
+    reason = "tests start processes, wait for them, and say what they pass over"
 )]
 
 mod home;

@@ -137,12 +137,12 @@ mod tests {
 
     #[test]
     fn each_day_is_a_time() {
-        for nth in 0..DAYS.len() {
+        for (nth, (_, when)) in DAYS.iter().enumerate() {
             let mut chosen = Chosen::default();
             let mut menu = Menu::new(MenuSubject::Since, &Choices::default(), &chosen);
             menu.at = nth + 1;
             menu.choose(&Choices::default(), &mut chosen);
-            assert!(chosen.since.is_some(), "{}", DAYS[nth].1);
+            assert!(chosen.since.is_some(), "{when}");
             let again = Menu::new(MenuSubject::Since, &Choices::default(), &chosen);
             assert_eq!(again.at, nth + 1);
         }
