@@ -5,6 +5,7 @@
 
 #![allow(clippy::disallowed_methods)] // a bench measures time and starts the program: it is its own door
 
+mod browse;
 mod child;
 mod deliver;
 #[path = "../../src/tests/falkor.rs"]
@@ -23,6 +24,8 @@ mod repositories;
 #[expect(dead_code, reason = "tests ask more of it")]
 mod server;
 mod table;
+#[path = "../../tests/terminal/mod.rs"]
+mod terminal;
 mod watch;
 
 use sessionmill::model; // as `falkor` knows it

@@ -4,7 +4,7 @@
 use crate::child::{self, Run};
 use crate::homes::{self, Home};
 use crate::table::{Figure, judged};
-use crate::{MB, Scale, meaning, measure};
+use crate::{MB, Scale, browse, meaning, measure};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -58,6 +58,7 @@ pub fn measure(scale: &Scale, root: &Path, figures: &mut Vec<Figure>) -> io::Res
     }
     let text = format!("{:.1} MB", peak as f64 / MB as f64);
     figures.push(judged("its peak memory", text, "≤ 20 MB", peak <= 20 * MB));
+    browse::measure(scale, &home.root, figures)?;
     meaning::measure(scale, &home.root, figures)
 }
 

@@ -5,6 +5,7 @@ mod activity;
 mod agent_file;
 mod agents;
 mod bar;
+mod browse;
 mod canary;
 mod check;
 mod completion;
@@ -89,6 +90,7 @@ enum Command {
     Show(show::Args),
     Resume(resume::Args),
     Sessions(sessions::Args),
+    Browse(browse::Args),
     Recall(recall::Args),
     Recap(recap::Args),
     Why(why::Args),
@@ -127,6 +129,7 @@ impl Command {
             Command::Show(args) => show::run(args, ctx),
             Command::Resume(args) => resume::run(args, ctx),
             Command::Sessions(args) => sessions::run(args, ctx),
+            Command::Browse(args) => browse::run(args, ctx),
             Command::Recall(args) => recall::run(args, ctx),
             Command::Recap(args) => recap::run(args, ctx),
             Command::Why(args) => why::run(args, ctx),

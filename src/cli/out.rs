@@ -13,6 +13,7 @@ use crate::pipeline::progress::Notices;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Write;
 
 /// The version of every `--json` document. Fields may be added within one; they are renamed or
 /// removed only with the next (`docs/json.md`).
@@ -22,6 +23,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// something on stderr is seen before it.
 pub struct Out<'w> {
     stdout: Output<'w>,
+    /// Where data goes once a pager has ended.
+    unpaged: Option<Box<dyn Write + 'w>>,
     stderr: Output<'w>,
     /// One JSON document instead of text.
     pub json: bool,
@@ -68,6 +71,7 @@ impl<'w> Out<'w> {
             data: looks(stdout.terminal),
             told: looks(stderr.terminal),
             stdout,
+            unpaged: None,
             stderr,
             json: false,
             command: String::new(),
@@ -187,10 +191,34 @@ impl<'w> Out<'w> {
         if self.stdout.terminal && !self.json {
             self.flush()?;
             if let Some(pager) = process::pager(vars)? {
-                self.stdout.to = Box::new(std::io::BufWriter::new(pager));
+                let pager = Box::new(std::io::BufWriter::new(pager));
+                let own = std::mem::replace(&mut self.stdout.to, pager);
+                self.unpaged.get_or_insert(own);
             }
         }
         Ok(())
+    }
+
+    /// Waits until a person leaves the pager, after which data goes where it went before; whether there was
+    /// one.
+    pub fn end_page(&mut self) -> Result<bool> {
+        let Some(own) = self.unpaged.take() else {
+            return Ok(false);
+        };
+        // a person may have left it before its end
+        let _ = self.stdout.to.flush();
+        drop(std::mem::replace(&mut self.stdout.to, own));
+        Ok(true)
+    }
+
+    /// A person looks at what is printed.
+    pub fn is_terminal(&self) -> bool {
+        self.stdout.terminal
+    }
+
+    /// They see it in colours.
+    pub fn has_colour(&self) -> bool {
+        self.data.colour
     }
 
     /// Whether a progress bar has someone to look at it.

@@ -30,6 +30,17 @@ pub struct Args {
     allow_untrusted: bool,
 }
 
+impl Args {
+    /// Starts the agent for this session.
+    pub(super) fn of(id: String, allow_untrusted: bool) -> Args {
+        Args {
+            id,
+            print: false,
+            allow_untrusted,
+        }
+    }
+}
+
 /// Starts the agent, or says why it can't go on.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;

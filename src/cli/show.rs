@@ -42,6 +42,26 @@ pub struct Args {
     explain: bool,
 }
 
+impl Args {
+    /// A session's summary.
+    pub(super) fn summary(id: String, allow_untrusted: bool) -> Args {
+        Args {
+            id,
+            full: false,
+            allow_untrusted,
+            explain: false,
+        }
+    }
+
+    /// The whole session.
+    pub(super) fn transcript(id: String, allow_untrusted: bool) -> Args {
+        Args {
+            full: true,
+            ..Args::summary(id, allow_untrusted)
+        }
+    }
+}
+
 /// Prints what has this id: a session before an episode.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;

@@ -5,6 +5,7 @@ mod alarm_places;
 mod alarms;
 mod arcade;
 mod bills;
+mod browse;
 mod cases;
 mod citations;
 mod cli;

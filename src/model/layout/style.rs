@@ -186,6 +186,33 @@ pub fn shown(text: &str, looks: Looks) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// The stretches of a text, each with its style, for whoever draws by itself. Nothing in them drives a
+/// terminal; of a link there is what it shows.
+pub fn pieces(text: &str) -> Vec<(Option<Style>, String)> {
+    let mut all: Vec<(Option<Style>, String)> = Vec::new();
+    let mut style = None;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let address = linked(rest).map(|(_, end)| end);
+        rest = &rest[address.unwrap_or(c.len_utf8())..];
+        if is_mark(c) {
+            let own = STYLES.iter().find(|(_, mark, _)| *mark == c);
+            if c == PLAIN || own.is_some() {
+                style = own.map(|(style, ..)| *style);
+            }
+            continue;
+        }
+        if is_live(c) {
+            continue;
+        }
+        match all.last_mut() {
+            Some((same, piece)) if *same == style => piece.push(c),
+            _ => all.push((style, c.to_string())),
+        }
+    }
+    all
+}
+
 /// The address at the beginning of a text, and where what is shown for it begins; `None`: none of ours begins there.
 /// A log may have our marks too: what it can't have is an address that leads off this machine, or that hides words.
 fn linked(text: &str) -> Option<(&str, usize)> {
@@ -346,6 +373,24 @@ mod tests {
             shown("\u{fdd4}no end\nb", ALL),
             "\u{1b}[1;31mno end\u{1b}[0m\nb"
         );
+    }
+
+    #[test]
+    fn pieces_know_their_style_and_drive_nothing() {
+        let inner = format!("a {} b", paint(Style::Match, "hit"));
+        let text = format!("{}\u{1b}[2J!", paint(Style::Bold, &inner));
+        let wants = [
+            (Some(Style::Bold), "a "),
+            (Some(Style::Match), "hit"),
+            (Some(Style::Bold), " b"),
+            (None, "[2J!"),
+        ];
+        assert_eq!(
+            pieces(&text),
+            wants.map(|(style, text)| (style, text.to_owned()))
+        );
+        let shows = link("file://desk/a", "here");
+        assert_eq!(pieces(&shows), [(None, "here".to_owned())]);
     }
 
     #[test]
