@@ -10,7 +10,8 @@ use crate::model::summary::{Decision, Sourced};
 use crate::rules::decisions::{Stated, choices, decisions};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
-    Reply, asks_which, is_chore, offers_change, offers_several, reply, suggests, takes_up,
+    Reply, asks_which, is_chore, leans, offers_change, offers_several, offers_vaguely, reply,
+    steers, suggests, takes_up,
 };
 use crate::rules::words::{content_words, is_same, sentence_end, sentences as all_sentences};
 
@@ -80,11 +81,54 @@ const ANSWERED: u8 = 0;
 /// Somebody agreed with an offer, or chose with more words than a name.
 const AGREED: u8 = 1;
 
+/// Somebody asked whether it shouldn't be so, and it was made so.
+const STEERED: u8 = 2;
+
+/// Why somebody refused a call.
+fn refusal<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+    const REFUSED: &str = " → refused by the user: ";
+    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
+    let findings = line.item.findings;
+    let said = line.item.text.split_once(REFUSED).map(|(_, said)| said);
+    said.filter(|_| findings.iter().any(is_refused))
+}
+
+/// Questions of a person that say how it shall be, where files were changed then.
+fn steered(words: &str, after: &[LocatedItem<'_>]) -> Vec<Decision> {
+    let sentences: Vec<&str> = match words.len() <= STEERING_BYTES_MAX && words.contains('?') {
+        true => all_sentences(words).collect(),
+        false => return Vec::new(),
+    };
+    let asked = sentences.into_iter().filter(|sentence| sentence.ends_with('?'));
+    let mut asked = asked.filter(|sentence| steers(sentence)).peekable();
+    if asked.peek().is_none() || !is_taken_up(after) {
+        return Vec::new();
+    }
+    let steered = |sentence: &str| Decision {
+        decision: words::folded(bare(sentence)),
+        about: Some("suggested, then done".to_owned()),
+        ..Decision::default()
+    };
+    asked.map(steered).collect()
+}
+
+/// A longer prompt is no question.
+const STEERING_BYTES_MAX: usize = 600;
+
+/// Files were changed before somebody spoke again.
+fn is_taken_up(after: &[LocatedItem<'_>]) -> bool {
+    let mut next = after.iter().take_while(|line| !(is_said(line) && line.item.kind == ItemKind::Prompt));
+    next.any(|line| {
+        let changed = |finding: &Finding| matches!(finding, Finding::Changed { .. });
+        line.main && line.item.findings.iter().any(changed)
+    })
+}
+
 fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
     let mut all = Vec::new();
     let mut known = Vec::new();
     let mut before = Before::default();
-    for line in lines.iter().filter(|line| line.main) {
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
         for finding in line.item.findings {
             if let Some(decision) = answered(finding, line) {
                 add(&mut all, &mut known, line, ANSWERED, decision);
@@ -92,6 +136,14 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
         }
         if line.item.kind == ItemKind::Agent {
             before.agent = line.words();
+        }
+        if let Some(reason) = refusal(line) {
+            for stated in said(reason) {
+                add(&mut all, &mut known, line, stated.rank, of(stated));
+            }
+            for decision in steered(reason, &lines[at + 1..]) {
+                add(&mut all, &mut known, line, STEERED, decision);
+            }
         }
         if is_said(line) {
             let reply = before.replied(line.words());
@@ -102,6 +154,9 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             let own = said(line.words()).into_iter();
             for stated in own.filter(|stated| !is_reply && !before.said(&stated.sentence)) {
                 add(&mut all, &mut known, line, stated.rank, of(stated));
+            }
+            for decision in steered(line.words(), &lines[at + 1..]) {
+                add(&mut all, &mut known, line, STEERED, decision);
             }
             before.person = line.words();
         }
@@ -282,12 +337,18 @@ impl Before<'_> {
             Reply::Agrees => !offers_several(offer),
             _ => !is_chore(words),
         });
+        // `Option 1 is cleaner. Want me to do that?`
+        let pointed = || {
+            let nth = end.iter().position(|sentence| offers_vaguely(sentence))?;
+            let before = end.get(nth + 1).filter(|before| leans(before))?;
+            Some(format!("{before} {}", end[nth]))
+        };
         let own = || {
             let all = all_sentences(self.person).filter(|own| own.ends_with('?') && suggests(own));
             let last = all.last().filter(|own| own.len() <= OWN_BYTES_MAX);
             last.filter(|_| takes_up(words)).map(str::to_owned)
         };
-        offer.cloned().or_else(own)
+        offer.cloned().or_else(pointed).or_else(own)
     }
 }
 
