@@ -57,7 +57,9 @@ pub fn offers_change(sentence: &str) -> bool {
 /// The sentence offers to do what stands before it: `Want me to make that change?`
 pub fn offers_vaguely(sentence: &str) -> bool {
     offered(sentence).is_some_and(|act| {
-        let points = [" that", " this", " it", " them"].iter().any(|word| act.contains(word));
+        let points = [" that", " this", " it", " them"]
+            .iter()
+            .any(|word| act.contains(word));
         let act = CueText::of(&act);
         points && TABLE.vague.is_match(&act)
     })

@@ -7,7 +7,7 @@ use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Decision, Sourced};
-use crate::rules::decisions::{Stated, choices, decisions};
+use crate::rules::decisions::{Stated, choices, decisions, listed_choices};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
     Reply, asks_which, is_chore, leans, offers_change, offers_several, offers_vaguely, reply,
@@ -19,7 +19,10 @@ use crate::rules::words::{content_words, is_same, sentence_end, sentences as all
 const DECISIONS_MAX: usize = 12;
 
 /// Those of an agent, which speaks more.
-const AGENT_DECISIONS_MAX: usize = 3;
+const AGENT_DECISIONS_MAX: usize = 4;
+
+/// A point of a list of decisions.
+const LISTED_CHARS_MAX: usize = 240;
 
 /// What a summary lists, people's decisions and the agent's: the surest ones, in order.
 pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
@@ -42,6 +45,7 @@ pub fn stated_by_agent(
 ) -> Vec<Sourced<Decision>> {
     let mut known: Vec<Vec<String>> = people.iter().map(|told| topic(&told.what)).collect();
     let mut all = Vec::new();
+    let (mut is_edited, mut before) = (false, 0);
     for (at, line) in lines.iter().enumerate() {
         if !line.main || line.item.kind != ItemKind::Agent {
             continue;
@@ -51,6 +55,19 @@ pub fn stated_by_agent(
         let mut sure = sure
             .filter(|stated| !stated.sentence.ends_with(':'))
             .peekable();
+        is_edited = is_edited || changes_files(&lines[before..at]);
+        before = at;
+        // of a project's own choices an agent tells where it changed nothing
+        for point in listed_choices(line.words())
+            .into_iter()
+            .filter(|_| is_edited)
+        {
+            let decision = Decision {
+                decision: words::shortened(&words::folded(point), LISTED_CHARS_MAX),
+                ..Decision::default()
+            };
+            add(&mut all, &mut known, line, 0, decision);
+        }
         if sure.peek().is_some() && is_refused(&lines[at + 1..]) {
             continue;
         }
@@ -99,7 +116,9 @@ fn steered(words: &str, after: &[LocatedItem<'_>]) -> Vec<Decision> {
         true => all_sentences(words).collect(),
         false => return Vec::new(),
     };
-    let asked = sentences.into_iter().filter(|sentence| sentence.ends_with('?'));
+    let asked = sentences
+        .into_iter()
+        .filter(|sentence| sentence.ends_with('?'));
     let mut asked = asked.filter(|sentence| steers(sentence)).peekable();
     if asked.peek().is_none() || !is_taken_up(after) {
         return Vec::new();
@@ -117,11 +136,15 @@ const STEERING_BYTES_MAX: usize = 600;
 
 /// Files were changed before somebody spoke again.
 fn is_taken_up(after: &[LocatedItem<'_>]) -> bool {
-    let mut next = after.iter().take_while(|line| !(is_said(line) && line.item.kind == ItemKind::Prompt));
-    next.any(|line| {
-        let changed = |finding: &Finding| matches!(finding, Finding::Changed { .. });
-        line.main && line.item.findings.iter().any(changed)
-    })
+    let is_prompt = |line: &LocatedItem<'_>| is_said(line) && line.item.kind == ItemKind::Prompt;
+    let next = after.iter().position(is_prompt).unwrap_or(after.len());
+    changes_files(&after[..next])
+}
+
+fn changes_files(lines: &[LocatedItem<'_>]) -> bool {
+    let changed = |finding: &Finding| matches!(finding, Finding::Changed { .. });
+    let mut main = lines.iter().filter(|line| line.main);
+    main.any(|line| line.item.findings.iter().any(changed))
 }
 
 fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
@@ -281,6 +304,10 @@ impl Before<'_> {
     /// What an answer decides: the option that it picks, or what it agrees with.
     fn replied(&self, words: &str) -> Option<(u8, Decision)> {
         let words = words.trim();
+        // what follows a short answer is another matter
+        let first = words.split("\n\n").next().unwrap_or(words);
+        let is_short = first.split_whitespace().count() <= CHOICE_WORDS_MAX && !first.contains('?');
+        let words = if is_short { first.trim() } else { words };
         if words.len() > PICK_BYTES_MAX || words.contains('?') {
             return None;
         }

@@ -2,8 +2,7 @@
 
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
-use super::result::Results;
-use super::words::shortened;
+use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -22,6 +21,9 @@ const MOVED_BYTES_MAX: usize = 120;
 /// One prompt of many, in a list.
 const REQUEST_CHARS_MAX: usize = 120;
 
+/// A question that nobody answered says nothing with fewer.
+const QUESTION_WORDS_MIN: usize = 4;
+
 /// With fewer words that say something, what begins so asks for nothing: `I was mistaken`.
 const STATEMENT_WORDS_MIN: usize = 3;
 const STATES: [&str; 10] = [
@@ -37,20 +39,20 @@ struct Listed {
 }
 
 /// All but the first request: of many those that something came of, and the last ones. With what the agent said to
-/// each, where that is known, and where the prompts of these stand.
+/// each (`answers`; to that at `main` the session's result), where that is known, and where the prompts of these stand.
 pub fn requests(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     first: Option<&Sourced<String>>,
-    results: &Results,
+    (answers, main): (&[(usize, Sourced<String>)], Option<usize>),
 ) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
     let others = prompts
         .iter()
         .filter(|prompt| first.is_none_or(|first| first.line != prompt.line.line));
     let mut all: Vec<Listed> = Vec::new();
     for prompt in others {
-        let answer = results.steps.iter().find(|(at, _)| *at == prompt.at);
-        let answer = match results.main == Some(prompt.at) {
+        let answer = answers.iter().find(|(at, _)| *at == prompt.at);
+        let answer = match main == Some(prompt.at) {
             true => Some(Answer::Result),
             false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
         };
@@ -141,7 +143,11 @@ fn said(
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
     };
     let text = &shortened(best.text, REQUEST_CHARS_MAX);
-    let is_alone = || requests.iter().all(|request| is_moved(request.text, answer));
+    let is_alone = || {
+        requests
+            .iter()
+            .all(|request| is_moved(request.text, answer))
+    };
     if best.kind == RequestKind::Ask && is_alone() {
         return None;
     }
@@ -151,8 +157,18 @@ fn said(
             .flat_map(|line| line.item.findings)
             .any(changes)
     };
-    let is_idle = || asks_for_nothing(text) || !is_own(text) && !is_work();
-    if best.kind == RequestKind::Statement && answer.is_none() && is_idle() {
+    let is_nothing = || asks_for_nothing(text) || !is_own(text) && !is_work();
+    if best.kind == RequestKind::Statement && answer.is_none() && is_nothing() {
+        return None;
+    }
+    let about = content_words(text);
+    let says = about.iter().filter(|word| !is_idle(word)).count();
+    let nothing_came = || answer.is_none() && became().is_empty();
+    let is_short = match best.kind {
+        RequestKind::Ask => says == 0,
+        _ => says < QUESTION_WORDS_MIN,
+    };
+    if is_short && nothing_came() {
         return None;
     }
     let is_told = best.kind == RequestKind::Ask || answer.is_some();
@@ -198,15 +214,19 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
     let asked =
         sentences(&paragraph).filter(|sentence| sentence.ends_with('?') && !is_other(sentence));
     let asked = asked.last()?;
-    let before = sentences(&paragraph).take_while(|sentence| *sentence != asked).last();
+    let before = sentences(&paragraph)
+        .take_while(|sentence| *sentence != asked)
+        .last();
     // `Want me to make that change?` hangs on what stands before it
-    let asked = match before.filter(|_| content_words(asked).len() <= VAGUE_WORDS_MAX) {
+    let is_vague = content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
+    let asked = match before.filter(|_| is_vague) {
         Some(before) if !before.ends_with('?') => format!("{before} {asked}"),
         _ => asked.to_owned(),
     };
     let words = prompt.line.words().trim();
-    let short =
-        words.len() <= AGREES_BYTES_MAX && !words.starts_with(['/', '[']) && !words.contains('\n');
+    let short = words.len() <= AGREES_BYTES_MAX
+        && !words.starts_with(['/', '[', '!'])
+        && !words.contains('\n');
     let asked = shortened(&asked, AGREED_CHARS_MAX);
     short.then(|| format!("“{words}” to: {asked}"))
 }
@@ -307,11 +327,8 @@ mod tests {
         ];
         let first = lines[0].source(String::new());
         let answer = lines[6].source("It rounded twice.".to_owned());
-        let results = Results {
-            steps: vec![(5, answer)],
-            ..Results::default()
-        };
-        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), &results);
+        let answers = [(5, answer)];
+        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), (&answers, None));
         assert_eq!(at.len(), told.len());
         let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
         assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));

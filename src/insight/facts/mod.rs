@@ -71,7 +71,12 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     }
     let [decisions, agent_decisions] = decided::listed(lines);
     let mut came = result::result(lines, &prompts, objective.as_ref());
-    let (requests, told) = further::requests(lines, &prompts, objective.as_ref(), &came);
+    let (requests, told) = further::requests(
+        lines,
+        &prompts,
+        objective.as_ref(),
+        (&came.steps, came.main),
+    );
     Summary {
         result: came.result.take(),
         steps: came.rest(&told),

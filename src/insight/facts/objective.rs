@@ -63,7 +63,9 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
             let asks = |told: &&Told<'_>| {
                 let is_whole = told.text.matches('"').count().is_multiple_of(2);
                 let asks = told.kind == RequestKind::Ask || asks_something(told.text);
-                let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
+                let names = |word: &&String| !is_move(word) && word.len() > 3;
+                let says = about(told.text).iter().filter(names).count() >= WEAK_WORDS_MAX;
+                let says = says && !is_pointer(told.text);
                 asks && is_whole && says
             };
             let ask = all.iter().find(asks)?.text;
@@ -95,7 +97,9 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
 /// Edits that calls made.
 fn edits(lines: &[LocatedItem<'_>]) -> usize {
     let findings = lines.iter().flat_map(|line| line.item.findings);
-    findings.filter(|finding| matches!(finding, Finding::Changed { .. })).count()
+    findings
+        .filter(|finding| matches!(finding, Finding::Changed { .. }))
+        .count()
 }
 
 /// Stands before an ask of a later prompt.

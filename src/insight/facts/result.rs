@@ -8,7 +8,7 @@ use super::stated::{
     BEGINNING_CHARS_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, stated_first,
     without_mark,
 };
-use super::words::{folded, shortened};
+use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
@@ -75,7 +75,10 @@ pub fn result(
     // better short than nothing
     let main = main.or_else(|| answers.iter().position(|answer| !answer.said.is_empty()));
     let Some(main) = main.map(|main| answers.remove(main)) else {
-        return Results::default();
+        return Results {
+            result: so_far(lines),
+            ..Results::default()
+        };
     };
     let first = prompts
         .iter()
@@ -125,6 +128,33 @@ pub fn result(
         own,
     }
 }
+
+/// What the last remarks state where work was going on when the log ends.
+fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let exchange = lines
+        .iter()
+        .rposition(opens)
+        .map_or(lines, |at| &lines[at + 1..]);
+    let words = exchange.iter().rev();
+    let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let mut said: Vec<(&LocatedItem<'_>, String)> = words
+        .take(REMARKS_MAX)
+        .map(|line| (line, one_line(&stated_first(line.words()), STEP_BYTES_MAX)))
+        .filter(|(_, said)| !said.is_empty())
+        .collect();
+    said.reverse();
+    let all: Vec<String> = said.iter().map(|(_, said)| said.clone()).collect();
+    let (last, _) = said.last()?;
+    let text = all.join(" ");
+    let is_enough = text.chars().count() >= RESULT_CHARS_MIN;
+    is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
+}
+
+/// Stands before what was stated in the middle of work.
+const SO_FAR: &str = "So far: ";
+
+/// Remarks of the end of a log that say where the work stood.
+const REMARKS_MAX: usize = 4;
 
 /// What a prompt asks for, in a few words.
 fn asked(prompts: &[Prompt<'_, '_>], at: usize) -> Option<String> {
@@ -230,7 +260,10 @@ impl<'l, 't> Answer<'l, 't> {
             Came::Changed => proposes_work(words),
             _ => asks_to_choose(words) || proposes(&said),
         };
-        if !is_last && (is_cut(exchange, line) || is_open()) {
+        let is_open = !is_last && is_open();
+        // who tells much and asks at its end which way to go on has answered
+        let is_answer = came != Came::Changed && words.len() >= ANSWER_BYTES_MIN;
+        if !is_last && is_cut(exchange, line) || is_open && !is_answer {
             return None;
         }
         let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
@@ -247,7 +280,7 @@ impl<'l, 't> Answer<'l, 't> {
             behind,
             at,
             came,
-            weight: work + done + told + 2.0 * late,
+            weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
         })
     }
 
@@ -320,6 +353,9 @@ fn last_said<'l, 't>(
     (!said.is_empty()).then_some((last, said, 0))
 }
 
+/// With fewer, the words only ask.
+const ANSWER_BYTES_MIN: usize = 600;
+
 /// Words that say no more may only say that it is done.
 const SHORT_BYTES: usize = 160;
 
@@ -352,14 +388,12 @@ fn proposes(said: &[String]) -> bool {
 
 /// They end with the question whether to do what they speak of, not whether to move it on: `Shall I fix it that way?`
 fn proposes_work(words: &str) -> bool {
-    const POINTS: [&str; 4] = ["it", "that", "this", "either"];
     let line = words.trim_end().lines().next_back().unwrap_or_default();
     let line = folded(line);
     let Some(last) = sentences(&line).last().filter(|last| last.ends_with('?')) else {
         return false;
     };
-    let mut words = last.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| POINTS.contains(&word)) && !content_words(last).iter().any(|word| is_move(word))
+    points_back(last) && !content_words(last).iter().any(|word| is_move(word))
 }
 
 /// Which of several shall be done is answered behind it.
@@ -393,8 +427,11 @@ mod tests {
         let edited = line(ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit);
         let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
         let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
-        let told =
-            |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines), None).result.map(|told| told.what);
+        let told = |lines: &[LocatedItem<'_>]| {
+            result(lines, &prompts(lines), None)
+                .result
+                .map(|told| told.what)
+        };
         let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
         let work = [user("User: fix the rounding of the cart"), edited, fixed];
         assert_eq!(told(&work), wants);

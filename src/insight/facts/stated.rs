@@ -119,7 +119,9 @@ impl Sections {
     /// As points, but for what leads to a list.
     fn listed(&self, mut all: Vec<String>) -> Vec<String> {
         for nth in self.joined.iter().copied() {
-            let next = all.get(nth + 1).filter(|_| !self.joined.contains(&(nth + 1)));
+            let next = all
+                .get(nth + 1)
+                .filter(|_| !self.joined.contains(&(nth + 1)));
             if !next.is_some_and(|next| is_point(next)) && self.joined.len() > 1 {
                 all[nth].insert_str(0, "- ");
             }
@@ -170,7 +172,8 @@ fn heading(line: &str) -> Option<String> {
         return None;
     }
     let text = folded(line.trim_matches(['#', ' ']));
-    let text = text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || c >= '\u{1f000}');
+    let text =
+        text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || c >= '\u{1f000}');
     let text = without_mark(text);
     let says = text.contains(char::is_alphabetic);
     (says && !text.ends_with('?')).then(|| format!("{text}:"))
@@ -187,7 +190,9 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
         let next = lines.get(nth + 1).filter(|next| is_point(next));
         let is_numbered = |line: &str| line.trim_start().starts_with(|c: char| c.is_ascii_digit());
         let is_below = |next: &String| {
-            !is_point(line) || indent(next) > indent(line) || is_numbered(line) && !is_numbered(next)
+            !is_point(line)
+                || indent(next) > indent(line)
+                || is_numbered(line) && !is_numbered(next)
         };
         if !line.ends_with(':') || next.is_some_and(is_below) {
             kept.push(line.clone());
@@ -251,7 +256,11 @@ fn with_short_lists(lines: &[String], most: usize) -> Vec<String> {
             points if points <= most || points == most + 1 && left == 1 => {
                 let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
                 let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
-                let line = if is_bare { line.trim_end_matches(':') } else { line };
+                let line = if is_bare {
+                    line.trim_end_matches(':')
+                } else {
+                    line
+                };
                 all.push(short_point(line));
             }
             points if points == most + 1 && left > 0 => all.push(more(left)),
