@@ -8,6 +8,7 @@ use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::agents::registry;
 use crate::insight::summary::{TITLES, commits};
+use crate::memory::named_days::named_days;
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::reach::Reach;
@@ -127,6 +128,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         near: Near {
             project: reach.present.clone(),
             files: Vec::new(),
+            days: named_days(&args.words.join(" "), ctx.now),
         },
         as_of: args.as_of.map(|when| when.end(ctx.now, ctx.zone)),
         meaning,

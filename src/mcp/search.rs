@@ -7,6 +7,7 @@ use super::here::{Here, minute};
 use super::session::judge;
 use crate::agents::registry;
 use crate::memory::excerpt::excerpt;
+use crate::memory::named_days::named_days;
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
@@ -283,6 +284,7 @@ fn look(
             near: Near {
                 project: here.project.clone(),
                 files: Vec::new(),
+                days: named_days(&asked.words, here.now),
             },
             meaning: meaning.flatten(),
             ..RecallQuestion::new(query, scope)

@@ -12,6 +12,7 @@ pub mod forget_request;
 pub mod graph_facts;
 pub mod memory_groups;
 pub mod moved_projects;
+pub mod named_days;
 pub mod places;
 pub mod promote;
 pub mod provenance;

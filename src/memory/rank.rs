@@ -1,21 +1,25 @@
 //! Which answer comes first, how sure it is, and which ones tell the same. Pure. docs/memory.md says where
 //! the weights are from.
 
+use super::named_days::NamedDays;
 use super::rank_weights::{FEW_EPISODES, TermWeights, WordCounts, passage, stretches};
 use crate::model::episode::EpisodeSource;
+use crate::model::time::Time;
 use crate::rules::words::tokens;
 use crate::store::{Candidates, Hit, SearchCandidate, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::path::Path;
 
-/// Where a question is asked.
+/// Where a question is asked, and what it is near to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Near {
     /// The project's path.
     pub project: Option<String>,
     /// Files that it is about: paths, or ends of paths.
     pub files: Vec<String>,
+    /// Days that it names: what was said then comes first.
+    pub days: Vec<NamedDays>,
 }
 
 /// What was ranked.
@@ -40,6 +44,12 @@ const SUMMARY: f64 = 0.3;
 /// Factors of what is near.
 const SAME_PROJECT: f64 = 1.3;
 const SAME_FILE: f64 = 1.2;
+
+/// What a candidate of a day that the question names gets more than others, and after how many days a third of
+/// that is left: later, since people speak of what has happened, and earlier, since they speak of plans.
+const NAMED_DAY: f64 = 1.0;
+const NAMED_DAY_LATER: f64 = 8.0;
+const NAMED_DAY_EARLIER: f64 = 3.0;
 
 /// What the latest candidate gets more than one that is infinitely old, and after how many days half
 /// of that is left.
@@ -293,7 +303,18 @@ fn nearness(candidate: &SearchCandidate, near: &Near) -> f64 {
         .is_some_and(|root| path.starts_with(root));
     let project = if here { SAME_PROJECT } else { 1.0 };
     let file = if candidate.names_file { SAME_FILE } else { 1.0 };
-    project * file
+    project * file * on_days(candidate.hit.valid_at, &near.days)
+}
+
+fn on_days(at: Option<Time>, days: &[NamedDays]) -> f64 {
+    let nearest = |at: Time| {
+        let each = days.iter().map(|days| match days.distance(at) {
+            later @ 0.0.. => (-later / NAMED_DAY_LATER).exp(),
+            earlier => (earlier / NAMED_DAY_EARLIER).exp(),
+        });
+        each.fold(0.0, f64::max)
+    };
+    1.0 + NAMED_DAY * at.map_or(0.0, nearest)
 }
 
 fn recency(age_ms: Option<i64>) -> f64 {

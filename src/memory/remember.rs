@@ -5,6 +5,7 @@ use super::everyday_facts::everyday_facts;
 use super::excerpt::excerpt;
 use super::facts_request::FactsRequest;
 use super::memory_groups::workspace_key_now;
+use super::named_days::named_days;
 use super::places::Places;
 use super::query_terms::question;
 use super::rank::{CONFIDENT, Near, rank};
@@ -189,6 +190,7 @@ fn answered(
     }
     let near = Near {
         project: Some(request.workspace.root.clone()),
+        days: named_days(&request.question, request.now),
         ..Near::default()
     };
     let query = Query {

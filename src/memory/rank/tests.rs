@@ -1,10 +1,10 @@
 //! What comes first, of candidates that are made up.
 
 use super::*;
+use crate::memory::named_days::named_days;
 use crate::model::activity::ActivityTally;
 use crate::model::batch::Delta;
 use crate::model::source::Agent;
-use crate::model::time::Time;
 use crate::store::{Evidence, Snippet, Term, TermPosition};
 use uuid::Uuid;
 
@@ -107,9 +107,31 @@ fn what_is_near_comes_first_and_then_what_is_newer() {
     let near = Near {
         project: Some("/home/u/app".into()),
         files: vec!["a.rs".into()],
+        days: Vec::new(),
     };
     let all = vec![elsewhere, old, chunk("new", 1, 5.0, &[0]), named];
     assert_eq!(order(all, &near), "named new old elsewhere");
+}
+
+#[test]
+fn what_was_said_on_a_named_day_comes_first_and_then_what_was_said_soon_after() {
+    let on = |id: &str, at: &str| {
+        let mut chunk = chunk(id, 1, 5.0, &[0]);
+        chunk.hit.valid_at = Time::parse(at);
+        chunk
+    };
+    let all = vec![
+        on("later", "2026-08-01T00:00:00Z"),
+        on("before", "2026-04-27T00:00:00Z"),
+        on("after", "2026-06-03T00:00:00Z"),
+        on("then", "2026-05-31T23:00:00Z"),
+    ];
+    let now = Time::parse("2026-09-01T00:00:00Z").unwrap();
+    let near = Near {
+        days: named_days("what did we decide in May?", now),
+        ..Near::default()
+    };
+    assert_eq!(order(all, &near), "then after before later");
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn ask(store: &Store, asked: &LabelledQuestion, reach: Reach) -> Result<RecallAn
     let question = RecallQuestion {
         near: Near {
             project: asked.project.clone(),
-            files: Vec::new(),
+            ..Near::default()
         },
         ..RecallQuestion::new(query, &scope)
     };
