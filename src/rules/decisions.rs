@@ -35,43 +35,7 @@ pub fn choices(words: &str) -> Vec<Stated> {
     AGENTS.stated(words, |_| true)
 }
 
-/// Points under a heading that says they are decisions, in order, without their marks.
-pub fn listed_choices(words: &str) -> Vec<&str> {
-    if !AGENTS.headings.is_match(words) {
-        return Vec::new();
-    }
-    let mut all = Vec::new();
-    let mut is_inside = false;
-    for line in words.lines().filter(|line| !line.trim().is_empty()) {
-        let bare = line.trim_start();
-        let point = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-        let point = match point.len() < bare.len() {
-            true => point.strip_prefix(['.', ')']),
-            false => bare.strip_prefix("- ").or_else(|| bare.strip_prefix("* ")),
-        };
-        match point {
-            Some(point) if is_inside && bare.len() == line.len() => all.push(point.trim()),
-            Some(_) => {}
-            None if bare.len() < line.len() => {}
-            None => is_inside = is_of_decisions(line),
-        }
-    }
-    all
-}
-
-/// `## Key decisions`, `**Decisions made:**`.
-fn is_of_decisions(line: &str) -> bool {
-    const WORDS_MAX: usize = 4;
-    let is_title = line.starts_with(['#', '*']) || line.ends_with(':');
-    let words = line
-        .split_whitespace()
-        .filter(|word| word.contains(char::is_alphabetic));
-    is_title && words.count() <= WORDS_MAX && AGENTS.headings.is_match(line)
-}
-
 struct Table {
-    /// What stands in headings of lists.
-    headings: AhoCorasick,
     hints: AhoCorasick,
     /// For each of `hints`, which of `rows` it is a hint of.
     hint_of: Vec<usize>,
@@ -132,8 +96,6 @@ impl Table {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    #[serde(default)]
-    headings: Vec<String>,
     unless: Vec<String>,
     patterns: Vec<WrittenRow>,
     #[cfg(test)]
@@ -179,11 +141,7 @@ impl Table {
             rank: row.rank,
         });
         let unless = written.unless.iter().cloned().map(CuePattern::from);
-        let headings = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(&written.headings);
         Table {
-            headings: headings.expect("words"),
             hints: hints.expect("words"),
             hint_of,
             unless: unless.collect(),
@@ -216,14 +174,6 @@ mod tests {
     fn samples_are_what_the_tables_say() {
         check(&PEOPLE, table::rows(table::embedded!("decisions")));
         check(&AGENTS, table::rows(table::embedded!("agent_decisions")));
-    }
-
-    #[test]
-    fn a_heading_says_that_points_are_decisions() {
-        let words = "Done.\n- one\n\n## Key design decisions\n\n1. **One** writer\n   - it is safe\n\
-            2. No cache\n\nTests pass:\n- all\n\nDecisions were made by all of us:\n- no";
-        assert_eq!(listed_choices(words), ["**One** writer", "No cache"]);
-        assert!(listed_choices("- a decision").is_empty());
     }
 
     #[test]

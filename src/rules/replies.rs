@@ -54,27 +54,6 @@ pub fn offers_change(sentence: &str) -> bool {
     })
 }
 
-/// The sentence offers to do what stands before it: `Want me to make that change?`
-pub fn offers_vaguely(sentence: &str) -> bool {
-    offered(sentence).is_some_and(|act| {
-        let points = [" that", " this", " it", " them"]
-            .iter()
-            .any(|word| act.contains(word));
-        let act = CueText::of(&act);
-        points && TABLE.vague.is_match(&act)
-    })
-}
-
-/// The sentence says which way an agent leans.
-pub fn leans(sentence: &str) -> bool {
-    TABLE.leans.is_match(&CueText::of(sentence))
-}
-
-/// The question says how it shall be.
-pub fn steers(question: &str) -> bool {
-    TABLE.steers.is_match(&CueText::of(question))
-}
-
 /// The sentence offers one thing or another, so that who only agrees chooses none.
 pub fn offers_several(sentence: &str) -> bool {
     offered(sentence)
@@ -124,8 +103,6 @@ struct Table {
     refusable: CuePattern,
     chooses: CuePattern,
     suggests: CuePattern,
-    steers: CuePattern,
-    leans: CuePattern,
     picks: Vec<CuePattern>,
     chores: CuePattern,
     options: Vec<String>,
@@ -170,11 +147,6 @@ mod tests {
         assert!(offers_several("Should I use Redis or a file?"));
         assert!(!offers_several("Want me to use Redis, or leave it?"));
         assert!(suggests("couldn't we keep both?") && !suggests("is it red?"));
-        assert!(steers("couldn't we keep both?") && steers("Should it be a list instead?"));
-        assert!(!steers("can you fix the tests?") && !steers("could it be slow?"));
-        assert!(leans("Option 1 is cleaner.") && !leans("It is red."));
-        assert!(offers_vaguely("Want me to make that change?"));
-        assert!(!offers_vaguely("Want me to drop the cache?"));
         assert!(is_chore("ok, run the tests") && !is_chore("split it"));
     }
 }

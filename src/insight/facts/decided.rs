@@ -7,11 +7,10 @@ use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Decision, Sourced};
-use crate::rules::decisions::{Stated, choices, decisions, listed_choices};
+use crate::rules::decisions::{Stated, choices, decisions};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
-    Reply, asks_which, is_chore, leans, offers_change, offers_several, offers_vaguely, reply,
-    steers, suggests, takes_up,
+    Reply, asks_which, is_chore, offers_change, offers_several, reply, suggests, takes_up,
 };
 use crate::rules::words::{content_words, is_same, sentence_end, sentences as all_sentences};
 
@@ -19,10 +18,7 @@ use crate::rules::words::{content_words, is_same, sentence_end, sentences as all
 const DECISIONS_MAX: usize = 12;
 
 /// Those of an agent, which speaks more.
-const AGENT_DECISIONS_MAX: usize = 4;
-
-/// A point of a list of decisions.
-const LISTED_CHARS_MAX: usize = 240;
+const AGENT_DECISIONS_MAX: usize = 3;
 
 /// What a summary lists, people's decisions and the agent's: the surest ones, in order.
 pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
@@ -45,7 +41,6 @@ pub fn stated_by_agent(
 ) -> Vec<Sourced<Decision>> {
     let mut known: Vec<Vec<String>> = people.iter().map(|told| topic(&told.what)).collect();
     let mut all = Vec::new();
-    let (mut is_edited, mut before) = (false, 0);
     for (at, line) in lines.iter().enumerate() {
         if !line.main || line.item.kind != ItemKind::Agent {
             continue;
@@ -55,19 +50,6 @@ pub fn stated_by_agent(
         let mut sure = sure
             .filter(|stated| !stated.sentence.ends_with(':'))
             .peekable();
-        is_edited = is_edited || changes_files(&lines[before..at]);
-        before = at;
-        // of a project's own choices an agent tells where it changed nothing
-        for point in listed_choices(line.words())
-            .into_iter()
-            .filter(|_| is_edited)
-        {
-            let decision = Decision {
-                decision: words::shortened(&words::folded(point), LISTED_CHARS_MAX),
-                ..Decision::default()
-            };
-            add(&mut all, &mut known, line, 0, decision);
-        }
         if sure.peek().is_some() && is_refused(&lines[at + 1..]) {
             continue;
         }
@@ -98,60 +80,11 @@ const ANSWERED: u8 = 0;
 /// Somebody agreed with an offer, or chose with more words than a name.
 const AGREED: u8 = 1;
 
-/// Somebody asked whether it shouldn't be so, and it was made so.
-const STEERED: u8 = 2;
-
-/// Why somebody refused a call.
-fn refusal<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
-    const REFUSED: &str = " → refused by the user: ";
-    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
-    let findings = line.item.findings;
-    let said = line.item.text.split_once(REFUSED).map(|(_, said)| said);
-    said.filter(|_| findings.iter().any(is_refused))
-}
-
-/// Questions of a person that say how it shall be, where files were changed then.
-fn steered(words: &str, after: &[LocatedItem<'_>]) -> Vec<Decision> {
-    let sentences: Vec<&str> = match words.len() <= STEERING_BYTES_MAX && words.contains('?') {
-        true => all_sentences(words).collect(),
-        false => return Vec::new(),
-    };
-    let asked = sentences
-        .into_iter()
-        .filter(|sentence| sentence.ends_with('?'));
-    let mut asked = asked.filter(|sentence| steers(sentence)).peekable();
-    if asked.peek().is_none() || !is_taken_up(after) {
-        return Vec::new();
-    }
-    let steered = |sentence: &str| Decision {
-        decision: words::folded(bare(sentence)),
-        about: Some("suggested, then done".to_owned()),
-        ..Decision::default()
-    };
-    asked.map(steered).collect()
-}
-
-/// A longer prompt is no question.
-const STEERING_BYTES_MAX: usize = 600;
-
-/// Files were changed before somebody spoke again.
-fn is_taken_up(after: &[LocatedItem<'_>]) -> bool {
-    let is_prompt = |line: &LocatedItem<'_>| is_said(line) && line.item.kind == ItemKind::Prompt;
-    let next = after.iter().position(is_prompt).unwrap_or(after.len());
-    changes_files(&after[..next])
-}
-
-fn changes_files(lines: &[LocatedItem<'_>]) -> bool {
-    let changed = |finding: &Finding| matches!(finding, Finding::Changed { .. });
-    let mut main = lines.iter().filter(|line| line.main);
-    main.any(|line| line.item.findings.iter().any(changed))
-}
-
 fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
     let mut all = Vec::new();
     let mut known = Vec::new();
     let mut before = Before::default();
-    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
+    for line in lines.iter().filter(|line| line.main) {
         for finding in line.item.findings {
             if let Some(decision) = answered(finding, line) {
                 add(&mut all, &mut known, line, ANSWERED, decision);
@@ -159,14 +92,6 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
         }
         if line.item.kind == ItemKind::Agent {
             before.agent = line.words();
-        }
-        if let Some(reason) = refusal(line) {
-            for stated in said(reason) {
-                add(&mut all, &mut known, line, stated.rank, of(stated));
-            }
-            for decision in steered(reason, &lines[at + 1..]) {
-                add(&mut all, &mut known, line, STEERED, decision);
-            }
         }
         if is_said(line) {
             let reply = before.replied(line.words());
@@ -177,9 +102,6 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             let own = said(line.words()).into_iter();
             for stated in own.filter(|stated| !is_reply && !before.said(&stated.sentence)) {
                 add(&mut all, &mut known, line, stated.rank, of(stated));
-            }
-            for decision in steered(line.words(), &lines[at + 1..]) {
-                add(&mut all, &mut known, line, STEERED, decision);
             }
             before.person = line.words();
         }
@@ -304,10 +226,6 @@ impl Before<'_> {
     /// What an answer decides: the option that it picks, or what it agrees with.
     fn replied(&self, words: &str) -> Option<(u8, Decision)> {
         let words = words.trim();
-        // what follows a short answer is another matter
-        let first = words.split("\n\n").next().unwrap_or(words);
-        let is_short = first.split_whitespace().count() <= CHOICE_WORDS_MAX && !first.contains('?');
-        let words = if is_short { first.trim() } else { words };
         if words.len() > PICK_BYTES_MAX || words.contains('?') {
             return None;
         }
@@ -364,18 +282,12 @@ impl Before<'_> {
             Reply::Agrees => !offers_several(offer),
             _ => !is_chore(words),
         });
-        // `Option 1 is cleaner. Want me to do that?`
-        let pointed = || {
-            let nth = end.iter().position(|sentence| offers_vaguely(sentence))?;
-            let before = end.get(nth + 1).filter(|before| leans(before))?;
-            Some(format!("{before} {}", end[nth]))
-        };
         let own = || {
             let all = all_sentences(self.person).filter(|own| own.ends_with('?') && suggests(own));
             let last = all.last().filter(|own| own.len() <= OWN_BYTES_MAX);
             last.filter(|_| takes_up(words)).map(str::to_owned)
         };
-        offer.cloned().or_else(pointed).or_else(own)
+        offer.cloned().or_else(own)
     }
 }
 

@@ -220,7 +220,9 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
     // `Want me to make that change?` hangs on what stands before it
     let is_vague = content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
     let asked = match before.filter(|_| is_vague) {
-        Some(before) if !before.ends_with('?') => format!("{before} {asked}"),
+        Some(before) if before.contains(' ') && !before.ends_with('?') => {
+            format!("{before} {asked}")
+        }
         _ => asked.to_owned(),
     };
     let words = prompt.line.words().trim();

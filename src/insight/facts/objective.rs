@@ -63,9 +63,7 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
             let asks = |told: &&Told<'_>| {
                 let is_whole = told.text.matches('"').count().is_multiple_of(2);
                 let asks = told.kind == RequestKind::Ask || asks_something(told.text);
-                let names = |word: &&String| !is_move(word) && word.len() > 3;
-                let says = about(told.text).iter().filter(names).count() >= WEAK_WORDS_MAX;
-                let says = says && !is_pointer(told.text);
+                let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
                 asks && is_whole && says
             };
             let ask = all.iter().find(asks)?.text;

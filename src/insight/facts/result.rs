@@ -135,6 +135,11 @@ fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
         .iter()
         .rposition(opens)
         .map_or(lines, |at| &lines[at + 1..]);
+    let mut main = exchange.iter().rev().filter(|line| line.main);
+    let last = main.find(|line| line.item.kind != ItemKind::Note)?;
+    if last.item.kind == ItemKind::Agent && states(last.words()) {
+        return None;
+    }
     let words = exchange.iter().rev();
     let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let mut said: Vec<(&LocatedItem<'_>, String)> = words

@@ -12,7 +12,7 @@ const WORDS_MIN: usize = 2;
 /// Of what was shipped.
 const SHIPPED_CHARS_MAX: usize = 72;
 
-/// The title of the first pull request, else the subject of the only commit: what an ask was about where it
+/// The title of the first pull request, else the subject of the first commit: what an ask was about where it
 /// says no more than "ship it", and the names of things that were asked for by pointing at them.
 pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
     let title = lines.iter().find_map(|line| {
@@ -36,13 +36,7 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
         content_words(subject).len() >= WORDS_MIN && !subject.starts_with("Merge ")
     };
     let title = title.filter(|title| says(title)).map(|title| ("PR", title));
-    // the first of several says little of what all of it was about
-    let mut commit = || {
-        subjects
-            .find(says)
-            .filter(|_| !subjects.clone().any(|other| says(&other)))
-    };
-    let (what, subject) = title.or_else(|| Some(("commit", commit()?)))?;
+    let (what, subject) = title.or_else(|| Some(("commit", subjects.find(says)?)))?;
     Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
 }
 
