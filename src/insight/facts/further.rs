@@ -2,7 +2,7 @@
 
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
-use super::words::shortened;
+use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -11,13 +11,18 @@ use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, sentences};
 use rustc_hash::FxHashSet;
 
-/// Requests of one session that are listed, and of these the first and the last ones in any case.
-const REQUESTS_MAX: usize = 8;
-const REQUESTS_FIRST: usize = 2;
-const REQUESTS_LAST: usize = 4;
+/// Requests of one session that are listed, and of these the last ones in any case.
+const REQUESTS_MAX: usize = 10;
+const REQUESTS_LAST: usize = 2;
+
+/// What ends a request that only moves finished work on says no more: the commit and the pull request are listed.
+const MOVED_BYTES_MAX: usize = 120;
 
 /// One prompt of many, in a list.
 const REQUEST_CHARS_MAX: usize = 120;
+
+/// A question that nobody answered says nothing with fewer.
+const QUESTION_WORDS_MIN: usize = 4;
 
 /// With fewer words that say something, what begins so asks for nothing: `I was mistaken`.
 const STATEMENT_WORDS_MIN: usize = 3;
@@ -25,46 +30,90 @@ const STATES: [&str; 10] = [
     "i ", "it ", "it's ", "that ", "that's ", "this ", "there ", "you ", "does ", "doesn't ",
 ];
 
-/// All but the first request: of many the first, the longest and the last ones. With what the agent said to each,
-/// where that is known, and where the prompts of these stand.
+/// A request that may be listed.
+struct Listed {
+    at: usize,
+    request: Sourced<String>,
+    /// More where more came of it.
+    weight: usize,
+}
+
+/// All but the first request: of many those that something came of, and the last ones. With what the agent said to
+/// each (`answers`; to that at `main` the session's result), where that is known, and where the prompts of these stand.
 pub fn requests(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     first: Option<&Sourced<String>>,
-    answers: &[(usize, Sourced<String>)],
+    (answers, main): (&[(usize, Sourced<String>)], Option<usize>),
 ) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
     let others = prompts
         .iter()
         .filter(|prompt| first.is_none_or(|first| first.line != prompt.line.line));
-    let mut all: Vec<(usize, Sourced<String>)> = Vec::new();
+    let mut all: Vec<Listed> = Vec::new();
     for prompt in others {
         let answer = answers.iter().find(|(at, _)| *at == prompt.at);
-        let answer = answer.map(|(_, step)| step.what.as_str());
-        let Some(text) = said(lines, prompt, answer) else {
+        let answer = match main == Some(prompt.at) {
+            true => Some(Answer::Result),
+            false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
+        };
+        let Some(text) = said(lines, prompt, answer.as_ref()) else {
             continue;
         };
-        if all.iter().all(|(_, known)| known.what != text) {
-            all.push((prompt.at, prompt.line.source(text)));
+        if all.iter().all(|known| known.request.what != text) {
+            let exchange = exchange(lines, prompt.at);
+            let mut findings = exchange.iter().flat_map(|line| line.item.findings);
+            let is_edited = findings.any(|finding| matches!(finding, Finding::Changed { .. }));
+            let request = prompt.line.source(text);
+            all.push(Listed {
+                at: prompt.at,
+                weight: 2 * usize::from(is_edited) + usize::from(answer.is_some()),
+                request,
+            });
         }
     }
     while all.len() > REQUESTS_MAX {
-        let middle = REQUESTS_FIRST..all.len() - REQUESTS_LAST;
-        let shortest = middle.min_by_key(|nth| all[*nth].1.what.len());
-        shortest.map(|nth| all.remove(nth));
+        let others = 0..all.len() - REQUESTS_LAST;
+        let least = others.min_by_key(|nth| (all[*nth].weight, all[*nth].request.what.len()));
+        least.map(|nth| all.remove(nth));
     }
-    let told = all.iter().map(|(at, _)| *at).collect();
-    (all.into_iter().map(|(_, request)| request).collect(), told)
+    let told = all.iter().map(|listed| listed.at).collect();
+    let all = all.into_iter().map(|listed| listed.request);
+    (all.collect(), told)
+}
+
+/// What the agent said to a request.
+enum Answer<'t> {
+    /// In a line.
+    Said(&'t str),
+    /// The session's result.
+    Result,
 }
 
 /// Stands between a request and what the agent said to it.
 pub const ANSWERED: &str = " → ";
+
+/// Stands behind the request that the result is about.
+const IN_RESULT: &str = " (see Result)";
+
+/// It only moves finished work on, and the agent says no more than that it did.
+fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
+    let is_short = match answer {
+        Some(Answer::Said(answer)) => answer.len() <= MOVED_BYTES_MAX,
+        Some(Answer::Result) => false,
+        None => true,
+    };
+    let about = content_words(text);
+    let says = |word: &&String| !is_move(word) && !is_idle(word);
+    let is_move = about.iter().any(|word| is_move(word));
+    is_short && is_move && !about.iter().any(|word| says(&word))
+}
 
 /// What a prompt asks for, with what became of it; an agreement is told with what it agrees to. `None` where
 /// it says neither.
 fn said(
     lines: &[LocatedItem<'_>],
     prompt: &Prompt<'_, '_>,
-    answer: Option<&str>,
+    answer: Option<&Answer<'_>>,
 ) -> Option<String> {
     let requests: Vec<Request<'_>> = prompt
         .prose
@@ -85,21 +134,41 @@ fn said(
         }
     };
     let became = || match answer {
-        Some(answer) => format!("{ANSWERED}{answer}"),
+        Some(Answer::Said(answer)) => format!("{ANSWERED}{answer}"),
+        Some(Answer::Result) => IN_RESULT.to_owned(),
         None => became(lines, prompt).to_owned(),
     };
     let Some(best) = requests.iter().min_by_key(rank) else {
-        return agreed(lines, prompt).map(|text| format!("{text}{}", became()));
+        let text = agreed(lines, prompt)?;
+        return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
     };
     let text = &shortened(best.text, REQUEST_CHARS_MAX);
+    let is_alone = || {
+        requests
+            .iter()
+            .all(|request| is_moved(request.text, answer))
+    };
+    if best.kind == RequestKind::Ask && is_alone() {
+        return None;
+    }
     let is_work = || {
         exchange(lines, prompt.at)
             .iter()
             .flat_map(|line| line.item.findings)
             .any(changes)
     };
-    let is_idle = || asks_for_nothing(text) || !is_own(text) && !is_work();
-    if best.kind == RequestKind::Statement && answer.is_none() && is_idle() {
+    let is_nothing = || asks_for_nothing(text) || !is_own(text) && !is_work();
+    if best.kind == RequestKind::Statement && answer.is_none() && is_nothing() {
+        return None;
+    }
+    let about = content_words(text);
+    let says = about.iter().filter(|word| !is_idle(word)).count();
+    let nothing_came = || answer.is_none() && became().is_empty();
+    let is_short = match best.kind {
+        RequestKind::Ask => says == 0,
+        _ => says < QUESTION_WORDS_MIN,
+    };
+    if is_short && nothing_came() {
         return None;
     }
     let is_told = best.kind == RequestKind::Ask || answer.is_some();
@@ -127,6 +196,12 @@ fn asks_for_nothing(text: &str) -> bool {
     says == 0 || says < STATEMENT_WORDS_MIN && STATES.iter().any(|start| lower.starts_with(start))
 }
 
+/// With more words a question says what it is about.
+const VAGUE_WORDS_MAX: usize = 4;
+
+/// A question with the sentence before it.
+const AGREED_CHARS_MAX: usize = 180;
+
 /// `“yes” to: Shall I push it?`
 fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
     const AGREES_BYTES_MAX: usize = 24;
@@ -139,10 +214,22 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
     let asked =
         sentences(&paragraph).filter(|sentence| sentence.ends_with('?') && !is_other(sentence));
     let asked = asked.last()?;
+    let before = sentences(&paragraph)
+        .take_while(|sentence| *sentence != asked)
+        .last();
+    // `Want me to make that change?` hangs on what stands before it
+    let is_vague = content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
+    let asked = match before.filter(|_| is_vague) {
+        Some(before) if before.contains(' ') && !before.ends_with('?') => {
+            format!("{before} {asked}")
+        }
+        _ => asked.to_owned(),
+    };
     let words = prompt.line.words().trim();
-    let short =
-        words.len() <= AGREES_BYTES_MAX && !words.starts_with(['/', '[']) && !words.contains('\n');
-    let asked = shortened(asked, REQUEST_CHARS_MAX);
+    let short = words.len() <= AGREES_BYTES_MAX
+        && !words.starts_with(['/', '[', '!'])
+        && !words.contains('\n');
+    let asked = shortened(&asked, AGREED_CHARS_MAX);
     short.then(|| format!("“{words}” to: {asked}"))
 }
 
@@ -243,7 +330,7 @@ mod tests {
         let first = lines[0].source(String::new());
         let answer = lines[6].source("It rounded twice.".to_owned());
         let answers = [(5, answer)];
-        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), (&answers, None));
         assert_eq!(at.len(), told.len());
         let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
         assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));

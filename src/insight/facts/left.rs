@@ -1,7 +1,7 @@
 //! What a session leaves: what the agent's last words say isn't done, and changes that nobody committed.
 
 use super::line::LocatedItem;
-use super::words::{folded, shortened};
+use super::words::{folded, points_back, shortened};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::human::plural;
@@ -9,7 +9,7 @@ use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::left::{is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending};
 use crate::rules::paths::is_throwaway;
-use crate::rules::words::sentences;
+use crate::rules::words::{content_words, sentences};
 use std::collections::BTreeSet;
 
 /// More of what one message says is its result.
@@ -111,9 +111,21 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
     let text = folded(paragraph);
     let announces = |sentence: &&str| announces(sentence) || ending(sentence) == Ending::GoesOn;
     let said = sentences(&text).filter(announces).last()?;
+    // `Let me restore them` hangs on what stands before it
+    let before = sentences(&text)
+        .take_while(|sentence| *sentence != said)
+        .last();
+    let is_vague = content_words(said).len() <= VAGUE_WORDS_MAX && points_back(said);
+    let said = match before.filter(|_| is_vague) {
+        Some(before) => format!("{before} {said}"),
+        None => said.to_owned(),
+    };
     let said = shortened(said.trim_end_matches(':'), ANNOUNCED_CHARS_MAX);
     Some(line.source(format!("{ABOUT_TO}{said}")))
 }
+
+/// With more words that say something, an announcement says what it is about.
+const VAGUE_WORDS_MAX: usize = 2;
 
 /// Stands before what the agent said it does next.
 const ABOUT_TO: &str = "In progress: ";

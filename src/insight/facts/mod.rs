@@ -70,8 +70,13 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         next.extend(left::announced(last_words));
     }
     let [decisions, agent_decisions] = decided::listed(lines);
-    let mut came = result::result(lines, &prompts);
-    let (requests, told) = further::requests(lines, &prompts, objective.as_ref(), &came.steps);
+    let mut came = result::result(lines, &prompts, objective.as_ref());
+    let (requests, told) = further::requests(
+        lines,
+        &prompts,
+        objective.as_ref(),
+        (&came.steps, came.main),
+    );
     Summary {
         result: came.result.take(),
         steps: came.rest(&told),

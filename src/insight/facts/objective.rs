@@ -55,6 +55,7 @@ pub fn objective(
 
 /// Asks that came later, whole, in the order of time, where they fit: of many those that most was done for.
 fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room: usize) -> String {
+    let is_edited = edits(lines) > 0;
     let mut asks: Vec<(usize, usize, String)> = others
         .iter()
         .filter_map(|prompt| {
@@ -67,16 +68,11 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
             };
             let ask = all.iter().find(asks)?.text;
             let is_new = !text.contains(ask) && ask.chars().count() <= room;
-            let edits = exchange(lines, prompt.at).iter();
-            let edits = edits.flat_map(|line| line.item.findings);
-            let edits = edits.filter(|finding| matches!(finding, Finding::Changed { .. }));
-            is_new.then(|| {
-                (
-                    edits.count() * 2 + about(ask).len(),
-                    prompt.at,
-                    ask.to_owned(),
-                )
-            })
+            let edits = edits(exchange(lines, prompt.at));
+            // where files were changed, what else was asked is no objective
+            let is_work = edits > 0 || !is_edited;
+            let size = edits * 2 + about(ask).len();
+            (is_new && is_work).then(|| (size, prompt.at, ask.to_owned()))
         })
         .collect();
     asks.sort_by_key(|(size, at, _)| (std::cmp::Reverse(*size), *at));
@@ -94,6 +90,14 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
         .iter()
         .map(|(_, ask)| format!("{THEN}{ask}"))
         .collect()
+}
+
+/// Edits that calls made.
+fn edits(lines: &[LocatedItem<'_>]) -> usize {
+    let findings = lines.iter().flat_map(|line| line.item.findings);
+    findings
+        .filter(|finding| matches!(finding, Finding::Changed { .. }))
+        .count()
 }
 
 /// Stands before an ask of a later prompt.

@@ -8,21 +8,21 @@ use super::stated::{
     BEGINNING_CHARS_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, stated_first,
     without_mark,
 };
-use super::words::folded;
+use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
 use crate::rules::replies::{asks_which, lists_options};
-use crate::rules::requests::{RequestKind, is_objection, request};
-use crate::rules::words::sentences;
+use crate::rules::requests::{RequestKind, is_move, is_objection, request};
+use crate::rules::words::{content_words, sentences};
 use rustc_hash::FxHashSet;
 
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
 
 /// Steps that are told beside the result.
-const STEPS_MAX: usize = 12;
+const STEPS_MAX: usize = 20;
 
 /// Of those that no request is listed for.
 const OTHER_STEPS_MAX: usize = 2;
@@ -30,12 +30,22 @@ const OTHER_STEPS_MAX: usize = 2;
 /// Beside steps a result has room for so much.
 const RESULT_CHARS_MAX: usize = 900;
 
+/// Of it, what answers the objective where more was done for another request.
+const OPENING_CHARS_MAX: usize = 450;
+
+/// Of the request that a list answers so much says which.
+const ASKED_CHARS_MAX: usize = 80;
+
 /// What came of the work.
 #[derive(Default)]
 pub struct Results {
     /// The answer to the request that most was done for. `None` where the agent only announced something, or said
     /// nothing.
     pub result: Option<Sourced<String>>,
+    /// What came of the objective, where that is another.
+    pub opening: Option<Sourced<String>>,
+    /// Where the request that `result` answers stands.
+    pub main: Option<usize>,
     /// In the order of time a line for each other request, and for the last, with where its prompt stands.
     pub steps: Vec<(usize, Sourced<String>)>,
     /// Steps that stand without their request: what came of work is not overtaken as answers are.
@@ -43,16 +53,21 @@ pub struct Results {
 }
 
 impl Results {
-    /// Steps that no listed request tells.
+    /// What came of the objective, and steps that no listed request tells.
     pub fn rest(self, told: &FxHashSet<usize>) -> Vec<Sourced<String>> {
         let is_own = |at: &usize| !told.contains(at) && self.own.contains(at);
         let others = self.steps.into_iter().filter(|(at, _)| is_own(at));
-        others.map(|(_, step)| step).take(OTHER_STEPS_MAX).collect()
+        let others = others.map(|(_, step)| step).take(OTHER_STEPS_MAX);
+        self.opening.into_iter().chain(others).collect()
     }
 }
 
-/// What came of the work, in the agent's words.
-pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Results {
+/// What came of the work, in the agent's words; `objective` is where that was asked.
+pub fn result(
+    lines: &[LocatedItem<'_>],
+    prompts: &[Prompt<'_, '_>],
+    objective: Option<&Sourced<String>>,
+) -> Results {
     let mut answers = standing(answers(lines, prompts));
     let last = answers.last().map(|answer| answer.at);
     answers.sort_by(|one, other| other.weight.total_cmp(&one.weight));
@@ -60,8 +75,17 @@ pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Results 
     // better short than nothing
     let main = main.or_else(|| answers.iter().position(|answer| !answer.said.is_empty()));
     let Some(main) = main.map(|main| answers.remove(main)) else {
-        return Results::default();
+        return Results {
+            result: so_far(lines),
+            ..Results::default()
+        };
     };
+    let first = prompts
+        .iter()
+        .find(|prompt| objective.is_some_and(|first| first.line == prompt.line.line));
+    let first = first.filter(|first| first.at != main.at);
+    let opening = first.and_then(|first| answers.iter().position(|answer| answer.at == first.at));
+    let opening = opening.map(|nth| answers.remove(nth)).filter(Answer::says);
     let mut steps: Vec<(usize, Sourced<String>)> = Vec::new();
     for answer in &answers {
         let is_last = Some(answer.at) == last;
@@ -71,12 +95,15 @@ pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Results 
         }
     }
     steps.sort_by_key(|(at, _)| *at);
-    let room = match steps.is_empty() {
-        true => BEGINNING_CHARS_MAX,
-        false => RESULT_CHARS_MAX,
+    let room = match (&opening, steps.is_empty()) {
+        (None, true) => BEGINNING_CHARS_MAX,
+        (None, false) => RESULT_CHARS_MAX,
+        (Some(_), _) => RESULT_CHARS_MAX - OPENING_CHARS_MAX / 2,
     };
-    let text = main.beginning(room);
-    let mut seen = vec![text.clone()];
+    let mut text = main.beginning(room);
+    let opening = opening.map(|answer| answer.line.source(answer.beginning(OPENING_CHARS_MAX)));
+    let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
+    seen.push(text.clone());
     steps.retain(|(_, step)| {
         let is_new = !seen
             .iter()
@@ -87,8 +114,59 @@ pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Results 
     let own = answers.iter();
     let own = own.filter(|answer| main.came != Came::Changed || answer.came == Came::Changed);
     let own = own.map(|answer| answer.at).collect();
-    let result = Some(main.line.source(text));
-    Results { result, steps, own }
+    if opening.is_some() && text.lines().next().is_some_and(is_point) {
+        text = match asked(prompts, main.at) {
+            Some(asked) => format!("{asked}:\n{text}"),
+            None => text,
+        };
+    }
+    Results {
+        result: Some(main.line.source(text)),
+        opening,
+        main: Some(main.at),
+        steps,
+        own,
+    }
+}
+
+/// What the last remarks state where work was going on when the log ends.
+fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let exchange = lines
+        .iter()
+        .rposition(opens)
+        .map_or(lines, |at| &lines[at + 1..]);
+    let mut main = exchange.iter().rev().filter(|line| line.main);
+    let last = main.find(|line| line.item.kind != ItemKind::Note)?;
+    if last.item.kind == ItemKind::Agent && states(last.words()) {
+        return None;
+    }
+    let words = exchange.iter().rev();
+    let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let mut said: Vec<(&LocatedItem<'_>, String)> = words
+        .take(REMARKS_MAX)
+        .map(|line| (line, one_line(&stated_first(line.words()), STEP_BYTES_MAX)))
+        .filter(|(_, said)| !said.is_empty())
+        .collect();
+    said.reverse();
+    let all: Vec<String> = said.iter().map(|(_, said)| said.clone()).collect();
+    let (last, _) = said.last()?;
+    let text = all.join(" ");
+    let is_enough = text.chars().count() >= RESULT_CHARS_MIN;
+    is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
+}
+
+/// Stands before what was stated in the middle of work.
+const SO_FAR: &str = "So far: ";
+
+/// Remarks of the end of a log that say where the work stood.
+const REMARKS_MAX: usize = 4;
+
+/// What a prompt asks for, in a few words.
+fn asked(prompts: &[Prompt<'_, '_>], at: usize) -> Option<String> {
+    let prompt = prompts.iter().find(|prompt| prompt.at == at)?;
+    let mut requests = prompt.prose.sentences.iter().filter_map(|one| request(one));
+    let asked = requests.find(|request| request.kind == RequestKind::Ask)?;
+    Some(shortened(asked.text, ASKED_CHARS_MAX))
 }
 
 /// Without answers that a later one tells anew: the test that was written again, the plan that was changed.
@@ -183,21 +261,31 @@ impl<'l, 't> Answer<'l, 't> {
         };
         let (line, said, behind) = last_said(exchange, edits)?;
         let words = line.words();
-        let is_open = || is_cut(exchange, line) || asks_to_choose(words) || proposes(&said);
-        if !is_last && came != Came::Changed && is_open() {
+        let is_open = || match came {
+            Came::Changed => proposes_work(words),
+            _ => asks_to_choose(words) || proposes(&said),
+        };
+        let is_open = !is_last && is_open();
+        // who tells much and asks at its end which way to go on has answered
+        let is_answer = came != Came::Changed && words.len() >= ANSWER_BYTES_MIN;
+        if !is_last && is_cut(exchange, line) || is_open && !is_answer {
             return None;
         }
         let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
         let told = 0.5 * grows(words.len(), 200.0);
         let done = 0.5 * grows(edits, 1.0) + 0.3 * grows(calls.count(), 1.0);
-        let work = if came == Came::Said { 0.0 } else { 2.0 };
+        let work = match came {
+            Came::Changed => 2.5,
+            Came::Worked => 1.5,
+            Came::Said => 0.0,
+        };
         Some(Answer {
             line,
             said,
             behind,
             at,
             came,
-            weight: work + done + told + 2.0 * late,
+            weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
         })
     }
 
@@ -270,11 +358,19 @@ fn last_said<'l, 't>(
     (!said.is_empty()).then_some((last, said, 0))
 }
 
+/// With fewer, the words only ask.
+const ANSWER_BYTES_MIN: usize = 600;
+
 /// Words that say no more may only say that it is done.
 const SHORT_BYTES: usize = 160;
 
 /// A list that tells what was done has more.
 const LIST_BYTES_MIN: usize = 240;
+
+/// A report: calls behind it only tidy up.
+fn is_list(words: &str) -> bool {
+    words.len() >= LIST_BYTES_MIN && words.lines().filter(|line| is_point(line)).count() >= 2
+}
 
 /// The words are a remark in the middle of work that somebody cut off.
 fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bool {
@@ -282,7 +378,7 @@ fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bool {
     let after = after.take_while(|other| !std::ptr::eq(*other, line));
     let mut after = after.filter(|other| other.main);
     after.any(|other| match other.item.kind {
-        ItemKind::Digest => line.words().len() < LIST_BYTES_MIN,
+        ItemKind::Digest => !is_list(line.words()),
         ItemKind::Note => other.words() == INTERRUPTED,
         _ => false,
     })
@@ -293,6 +389,16 @@ fn proposes(said: &[String]) -> bool {
     let first = said.first().map(|line| without_mark(line));
     let request = first.and_then(|line| request(sentences(line).next()?));
     request.is_some_and(|request| request.kind == RequestKind::Ask)
+}
+
+/// They end with the question whether to do what they speak of, not whether to move it on: `Shall I fix it that way?`
+fn proposes_work(words: &str) -> bool {
+    let line = words.trim_end().lines().next_back().unwrap_or_default();
+    let line = folded(line);
+    let Some(last) = sentences(&line).last().filter(|last| last.ends_with('?')) else {
+        return false;
+    };
+    points_back(last) && !content_words(last).iter().any(|word| is_move(word))
 }
 
 /// Which of several shall be done is answered behind it.
@@ -326,8 +432,11 @@ mod tests {
         let edited = line(ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit);
         let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
         let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
-        let told =
-            |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).result.map(|told| told.what);
+        let told = |lines: &[LocatedItem<'_>]| {
+            result(lines, &prompts(lines), None)
+                .result
+                .map(|told| told.what)
+        };
         let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
         let work = [user("User: fix the rounding of the cart"), edited, fixed];
         assert_eq!(told(&work), wants);
@@ -361,7 +470,7 @@ mod tests {
                 "Agent: The test creates a shop, rounds the prices of each cart twice and verifies its total.",
             ),
         ];
-        let told_anew = result(&again, &prompts(&again));
+        let told_anew = result(&again, &prompts(&again), None);
         assert!(
             told_anew
                 .result

@@ -35,8 +35,10 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
+    let mut sections = Sections::default();
     let mut lines = words.lines().map(str::trim_end).peekable();
     while let Some(line) = lines.next() {
+        let line = unquoted(line);
         let bare = line.trim_start();
         let fence = bare.starts_with("```");
         inside_code ^= fence;
@@ -47,8 +49,7 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
             continue;
         }
         if is_drawn(bare) {
-            let is_first = !all.iter().any(|line| line.ends_with(':'));
-            all.extend(heading(bare).filter(|text| !(is_first && is_of_all(text))));
+            sections.begin(bare, &mut all);
             continue;
         }
         let mut is_header = || lines.peek().is_some_and(|next| is_rule(next.trim_start()));
@@ -64,10 +65,69 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
         };
         bytes += said.len();
         if !said.is_empty() {
-            all.push(said);
+            sections.add(said, &mut all);
         }
     }
-    without_lead_ins(all)
+    sections.begin("", &mut all);
+    without_lead_ins(sections.listed(all))
+}
+
+/// Without the mark of what is quoted or set apart.
+fn unquoted(line: &str) -> &str {
+    let bare = line.trim_start();
+    match bare.starts_with('>') {
+        true => bare.trim_start_matches(['>', ' ']),
+        false => line,
+    }
+}
+
+/// Headings of some words, with what stands behind them.
+#[derive(Default)]
+struct Sections {
+    /// The last heading, until something stands behind it.
+    heading: Option<String>,
+    /// Lines that have their heading before them.
+    joined: Vec<usize>,
+}
+
+impl Sections {
+    /// A heading, or the end. The one before has nothing behind it: it stays where it states something itself.
+    fn begin(&mut self, line: &str, all: &mut Vec<String>) {
+        let states = |heading: &String| heading.contains(" — ") || heading.contains(" → ");
+        if let Some(mut stated) = self.heading.take().filter(states) {
+            stated.pop();
+            self.joined.push(all.len());
+            all.push(stated);
+        }
+        let is_first = !all.iter().any(|line| line.ends_with(':'));
+        self.heading = heading(line).filter(|text| !(is_first && is_of_all(text)));
+    }
+
+    /// A line that states something.
+    fn add(&mut self, said: String, all: &mut Vec<String>) {
+        match self.heading.take() {
+            None => all.push(said),
+            Some(heading) if is_point(&said) || said.ends_with(':') => all.extend([heading, said]),
+            Some(heading) if is_of_all(&heading) => all.push(said),
+            Some(heading) => {
+                self.joined.push(all.len());
+                all.push(format!("{heading} {said}"));
+            }
+        }
+    }
+
+    /// As points, but for what leads to a list.
+    fn listed(&self, mut all: Vec<String>) -> Vec<String> {
+        for nth in self.joined.iter().copied() {
+            let next = all
+                .get(nth + 1)
+                .filter(|_| !self.joined.contains(&(nth + 1)));
+            if !next.is_some_and(|next| is_point(next)) && self.joined.len() > 1 {
+                all[nth].insert_str(0, "- ");
+            }
+        }
+        all
+    }
 }
 
 /// What stands further behind is no result any more.
@@ -112,7 +172,8 @@ fn heading(line: &str) -> Option<String> {
         return None;
     }
     let text = folded(line.trim_matches(['#', ' ']));
-    let text = text.trim_matches(|c: char| c == '*' || c == ':' || c == ' ' || c >= '\u{1f000}');
+    let text =
+        text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || c >= '\u{1f000}');
     let text = without_mark(text);
     let says = text.contains(char::is_alphabetic);
     (says && !text.ends_with('?')).then(|| format!("{text}:"))
@@ -126,20 +187,36 @@ fn is_of_all(heading: &str) -> bool {
 fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
     let mut kept = Vec::new();
     for (nth, line) in lines.iter().enumerate() {
-        if !line.ends_with(':') || lines.get(nth + 1).is_some_and(|next| is_point(next)) {
+        let next = lines.get(nth + 1).filter(|next| is_point(next));
+        let is_numbered = |line: &str| line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        let is_below = |next: &String| {
+            !is_point(line)
+                || indent(next) > indent(line)
+                || is_numbered(line) && !is_numbered(next)
+        };
+        if !line.ends_with(':') || next.is_some_and(is_below) {
             kept.push(line.clone());
+            continue;
+        }
+        if is_point(line) {
+            // what it leads to was left out
+            kept.push(line.trim_end_matches(':').to_owned());
             continue;
         }
         let last = sentences(line).last().unwrap_or_default();
         let before = line.strip_suffix(last).unwrap_or_default().trim_end();
         let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
-        match before.is_empty() || is_point(line) {
+        match before.is_empty() {
             false => kept.push(before.to_owned()),
             true if is_alone => kept.push(line.clone()),
             true => {}
         }
     }
     kept
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 /// As many lines as fit: of several lists the first points of each. How many points are left out is said.
@@ -177,7 +254,14 @@ fn with_short_lists(lines: &[String], most: usize) -> Vec<String> {
         let left = points_left(&lines[nth..]);
         match points {
             points if points <= most || points == most + 1 && left == 1 => {
-                all.push(short_point(line))
+                let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
+                let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
+                let line = if is_bare {
+                    line.trim_end_matches(':')
+                } else {
+                    line
+                };
+                all.push(short_point(line));
             }
             points if points == most + 1 && left > 0 => all.push(more(left)),
             _ => {}
@@ -188,7 +272,7 @@ fn with_short_lists(lines: &[String], most: usize) -> Vec<String> {
 
 fn short_point(line: &str) -> String {
     match line.len() > POINT_CHARS_MAX {
-        true if line.trim_end().ends_with(':') => line.to_owned(),
+        true if line.ends_with(':') => line.to_owned(),
         true => cut(line, POINT_CHARS_MAX),
         false => line.to_owned(),
     }
@@ -359,6 +443,10 @@ fn said(line: &str, first: bool) -> String {
             out.push(' ');
         }
         out.push_str(sentence);
+    }
+    if let Some(before) = out.strip_suffix(['—', '–']) {
+        // it leads to a list
+        out = format!("{}:", before.trim_end_matches([' ', '—', '–']));
     }
     match out.is_empty() {
         true => out,

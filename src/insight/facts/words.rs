@@ -51,6 +51,15 @@ fn without_emphasis(text: &str) -> String {
     out
 }
 
+/// A word of it points at what stands before.
+pub fn points_back(text: &str) -> bool {
+    const POINTS: [&str; 8] = [
+        "it", "that", "this", "these", "those", "them", "either", "so",
+    ];
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| POINTS.contains(&word))
+}
+
 /// What stands in the parentheses of a digest, without quotes.
 pub fn inside_parentheses(digest: &str) -> Option<&str> {
     let inside = digest.split_once('(')?.1;
