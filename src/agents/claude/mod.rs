@@ -36,7 +36,7 @@ impl CodingAgent for Claude {
     }
 
     fn newest_version(&self) -> &'static str {
-        "2.1.220"
+        "2.1.331"
     }
 
     fn injected(&self) -> &'static Injected {

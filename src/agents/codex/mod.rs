@@ -36,7 +36,7 @@ impl CodingAgent for Codex {
 
     /// Real logs up to 0.145; later ones by Codex' sources.
     fn newest_version(&self) -> &'static str {
-        "0.154.0"
+        "0.169.0"
     }
 
     fn injected(&self) -> &'static Injected {

@@ -51,13 +51,20 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
 /// Prompts delivered while the agent worked; every other attachment is machine text.
 pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
     let attachment = line.attachment.unwrap_or_default();
-    let kind = cursor::get(attachment, "type")
+    // written first; a snapshot has some 60 kB behind it
+    let first = attachment.strip_prefix(b"{\"type\":".as_slice());
+    let kind = first
+        .and_then(|rest| rest.split_inclusive(|b| *b == b',' || *b == b'}').next())
+        .map(|name| &name[..name.len() - 1])
+        .filter(|name| inside(name).is_some_and(|name| !name.contains(&b'"')))
+        .or_else(|| cursor::get(attachment, "type"))
         .map(decode_raw)
         .unwrap_or_default();
     record.push(
         out,
         match &*kind {
             "queued_command" => queued(attachment),
+            kind if records::bulk_attachment(kind) => EntryKind::Noise("attachment".into()),
             kind if records::noise_attachment(kind) && injected::is_ours(attachment) => {
                 EntryKind::Noise(injected::OWN.into())
             }

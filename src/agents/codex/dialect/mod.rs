@@ -156,6 +156,8 @@ impl Record<'_> {
             "turn_context" => self.turn_context(payload),
             "compacted" => self.push(EntryKind::Fact(Fact::Compaction)),
             "world_state" => self.noise("world state"),
+            // `token_count` says the same
+            "token_usage_record" => self.noise("token count"),
             "inter_agent_communication" | "inter_agent_communication_metadata" => {
                 self.noise("mail between agents");
             }

@@ -1,0 +1,105 @@
+"""Hooks, the MCP server and the plugin inside the real agents: what reaches the model, and what is left
+behind when they are taken out again."""
+import json
+import pathlib
+import shutil
+
+ASK = "Please tell me about the fetch retries: why four attempts and not more?"
+
+
+def requests(b, before):
+    asked = [r for r in b.script.requests[before:] if r["note"] != "aside"]
+    return json.dumps([r["body"] for r in asked], ensure_ascii=False)
+
+
+def files(b):
+    """The agents' settings, byte for byte."""
+    names = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml"]
+    return {n: (b.home / n).read_bytes() if (b.home / n).exists() else None for n in names}
+
+
+def servers_of(b):
+    return json.loads((b.home / ".claude.json").read_text()).get("mcpServers", {})
+
+
+def blocks(b, before):
+    """Blocks of memory in the last request since."""
+    asked = [r for r in b.script.requests[before:] if r["note"].startswith("tell me")]
+    return json.dumps(asked[-1]["body"]).count("<graphiti_memory>") if asked else 0
+
+
+def hooks(b):
+    settings = b.home / ".claude" / "settings.json"
+    settings.write_text('{\n    "cleanupPeriodDays": 99999,\n  "env": {"FOO": "1"}\n}')
+    before = files(b)
+    done = b.mill("hooks", "install", "--agent", "claude", "--agent", "codex")
+    b.check("hooks are installed", done.returncode == 0, done.stderr)
+    n = len(b.script.requests)
+    b.claude(ASK)
+    told = requests(b, n)
+    b.check("claude: recall reaches the model with its reason", "<graphiti_memory>" in told and "gateway" in told, told[-400:])
+    n = len(b.script.requests)
+    b.codex("--skip-git-repo-check", "--dangerously-bypass-hook-trust",
+            "Could you tell me about the fetch retries and the fixed rates?")
+    told = requests(b, n)
+    b.check("codex: recall reaches the model", "<graphiti_memory>" in told, told[-400:])
+    program = b.bin / "sessionmill"
+    program.rename(b.bin / "away")
+    b.claude("Please tell me about the fetch retries without a program")
+    (b.bin / "away").rename(program)
+    done = b.mill("hooks", "remove")
+    b.check("hooks are taken out, and every byte is as it was", files(b) == before, done.stderr)
+
+
+def results(b, before):
+    """Calls of our tools in the last request, and those that have a result: {tool: is an error}."""
+    asked = [r for r in b.script.requests[before:] if r["note"].startswith("Load the memory")]
+    calls, ended = {}, {}
+    body = asked[-1]["body"] if asked else {}
+    for message in body.get("messages", []):
+        for block in message["content"] if isinstance(message["content"], list) else []:
+            if block["type"] == "tool_use" and "sessionmill__" in block["name"]:
+                calls[block["id"]] = block["name"].split("__")[-1]
+            if block["type"] == "tool_result" and block["tool_use_id"] in calls:
+                ended[calls[block["tool_use_id"]]] = bool(block.get("is_error"))
+    for item in body.get("input", []):
+        if item.get("type") == "function_call" and "sessionmill" in (item.get("namespace") or ""):
+            calls[item["call_id"]] = item["name"]
+        if item.get("type") == "function_call_output" and item["call_id"] in calls:
+            text = json.dumps(item["output"])
+            ended[calls[item["call_id"]]] = "unsupported call" in text or "tool call failed" in text
+    return calls, ended
+
+
+def every_tool(b, agent, before):
+    wanted = {name.split("@")[-1] for scene in b.script.scenes if scene["when"].startswith("Load the memory")
+              for turn in scene["turns"] for tool in turn.get("tools", []) for name in tool if "@M@" in name}
+    calls, ended = results(b, before)
+    missing = wanted - ended.keys()
+    b.check(f"{agent}: each of {len(wanted)} tools is called and answers", not missing, missing)
+    failed = [tool for tool, error in ended.items() if error]
+    b.check(f"{agent}: no call fails", not failed, failed)
+
+
+def servers(b):
+    before = files(b)
+    done = b.mill("mcp", "install", "--agent", "claude", "--agent", "codex")
+    b.check("the server is installed", done.returncode == 0, done.stderr)
+    for folder in (b.project, b.till):
+        b.mill("track", "add", str(folder), "*.py")
+    b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.project), "@SESSION@": b.names["@C1@"]}
+    n = len(b.script.requests)
+    b.claude("Load the memory tools and try all of them")
+    every_tool(b, "claude", n)
+    b.names |= {"@HERE@": str(b.till), "@SESSION@": b.names["@X1@"]}
+    n = len(b.script.requests)
+    b.codex("--skip-git-repo-check", "Load the memory tools here and try them")
+    every_tool(b, "codex", n)
+    b.mill("mcp", "remove")
+    b.check("the server is taken out, and every byte is as it was",
+            files(b) == before and "sessionmill" not in servers_of(b), servers_of(b))
+
+
+def plugin(b):
+    """Later."""
+    _ = pathlib, shutil
