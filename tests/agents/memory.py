@@ -2,8 +2,8 @@
 behind when they are taken out again."""
 import json
 import pathlib
-import shutil
 
+HERE = pathlib.Path(__file__).parent
 ASK = "Please tell me about the fetch retries: why four attempts and not more?"
 
 
@@ -86,7 +86,8 @@ def servers(b):
     done = b.mill("mcp", "install", "--agent", "claude", "--agent", "codex")
     b.check("the server is installed", done.returncode == 0, done.stderr)
     for folder in (b.project, b.till):
-        b.mill("track", "add", str(folder), "*.py")
+        done = b.mill("track", "add", str(folder), "--include", "*.md")
+        b.check(f"files of {folder.name} are tracked", done.returncode == 0, done.stderr)
     b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.project), "@SESSION@": b.names["@C1@"]}
     n = len(b.script.requests)
     b.claude("Load the memory tools and try all of them")
@@ -101,5 +102,61 @@ def servers(b):
 
 
 def plugin(b):
-    """Later."""
-    _ = pathlib, shutil
+    """From a local folder, by the agents' own commands."""
+    before = files(b)
+    folder = str(HERE.parent.parent / "plugin")
+    for words in (["marketplace", "add", folder], ["install", "sessionmill@sessionmill"]):
+        done = b.run(["claude", "plugin", *words])
+        b.check(f"claude plugin {words[0]}", done.returncode == 0, done.stdout + done.stderr)
+    n = len(b.script.requests)
+    b.claude("Please tell me about the fetch retries once more")
+    b.check("claude: the plugin's hook brings the memory, once", blocks(b, n) == 1, blocks(b, n))
+    b.names |= {"@M@": "mcp__plugin_sessionmill_sessionmill__", "@HERE@": str(b.project),
+                "@SESSION@": b.names["@C1@"]}
+    n = len(b.script.requests)
+    b.claude("Load the memory tools of the plugin")
+    every_tool(b, "claude, plugin", n)
+    n = len(b.script.requests)
+    b.claude("/sessionmill:recall tell me about the fetch retries, plugin", heard=False)
+    asked = requests(b, n)
+    b.check("claude: the command /recall reaches the model", "Ask the memory of earlier sessions: tell me" in asked, asked[-600:])
+    twice(b)
+    done = b.run(["claude", "plugin", "uninstall", "sessionmill@sessionmill"])
+    b.check("claude plugin uninstall", done.returncode == 0, done.stdout + done.stderr)
+    n = len(b.script.requests)
+    b.claude("Please tell me about the fetch retries without it")
+    b.check("claude: nothing of the plugin runs any more", blocks(b, n) == 0, blocks(b, n))
+    plugin_of_codex(b, folder)
+    b.run(["claude", "plugin", "marketplace", "remove", "sessionmill"])
+    left = [name for name, data in files(b).items() if b"sessionmill" in (data or b"")]
+    b.check("the plugins are gone from all settings", not left, left)
+    del before
+
+
+def twice(b):
+    """Hooks and servers that the plugin has are not installed beside it."""
+    before = files(b)
+    for part in ("hooks", "mcp"):
+        done = b.mill(part, "install", "--agent", "claude")
+        said = done.stdout + done.stderr
+        b.check(f"{part} install notices the plugin", "plugin" in said and files(b) == before
+                and "sessionmill" not in servers_of(b), said)
+        done = b.mill(part, "status")
+        b.check(f"{part} status shows the plugin", "plugin" in done.stdout + done.stderr, done.stdout + done.stderr)
+
+
+def plugin_of_codex(b, folder):
+    for words in (["marketplace", "add", folder], ["add", "sessionmill@sessionmill"]):
+        done = b.run(["codex", "plugin", *words], cwd=b.till)
+        b.check(f"codex plugin {words[0]}", done.returncode == 0, done.stdout + done.stderr)
+    n = len(b.script.requests)
+    b.codex("--skip-git-repo-check", "--dangerously-bypass-hook-trust",
+            "Please tell me about the fetch retries and the rates, in a plugin")
+    b.check("codex: the plugin's hook brings the memory, once", blocks(b, n) == 1, blocks(b, n))
+    n = len(b.script.requests)
+    b.names |= {"@HERE@": str(b.till), "@SESSION@": b.names["@X1@"]}
+    b.codex("--skip-git-repo-check", "Load the memory tools of the plugin in codex")
+    every_tool(b, "codex, plugin", n)
+    for words in (["remove", "sessionmill@sessionmill"], ["marketplace", "remove", "sessionmill"]):
+        done = b.run(["codex", "plugin", *words], cwd=b.till)
+        b.check(f"codex plugin {words[0]}, again", done.returncode == 0, done.stdout + done.stderr)

@@ -130,7 +130,7 @@ def openai_items(turn, tools):
             name = next(n for n in ("exec_command", "shell_command", "shell") if n in known)
             given = {"exec_command": {"cmd": given}, "shell_command": {"command": given},
                      "shell": {"command": ["bash", "-lc", given]}}[name]
-        name = name.removeprefix("mcp__sessionmill__")
+        name = name.split("__")[-1] if name.startswith("mcp__") else name
         item = call | {"type": "function_call", "id": new("fc"), "name": name, "arguments": json.dumps(given)}
         namespace = known.get(name, (None,))[0]
         items.append(item | ({"namespace": namespace} if namespace else {}))
@@ -234,14 +234,17 @@ def serve(scenes, names):
             self.send_header("connection", "close")
             self.end_headers()
             self.close_connection = True
-            try:
-                for event in events(body, turn):
-                    self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
-                    self.wfile.flush()
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # the agent was killed, as the script wants
+            for event in events(body, turn):
+                self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+                self.wfile.flush()
+                if event["type"].endswith("delta"):
+                    time.sleep(turn.get("pause", 0))
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_):
+            pass  # the agent was killed or stopped, as the script wants; other faults fail a check
+
+    server = Server(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return script, server.server_address[1]

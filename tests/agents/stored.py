@@ -41,7 +41,7 @@ def once_each(b, told):
     wrong = [f"{p!r} {n} times" for p, n in told_by.items() if n != 1]
     b.check(f"each of {len(b.said)} prompts is stored once", not wrong, wrong)
     said = delivered(b)
-    said.pop("Roses are red.", None)  # stopped before it came
+    said = {t: n for t, n in said.items() if not t.startswith("Roses")}  # stopped in mid-sentence
     wrong = [f"{t!r} {flat.count(t)} times of {n}" for t, n in said.items() if flat.count(t) != n]
     b.check(f"each of {sum(said.values())} answers is stored once", not wrong, wrong)
 
