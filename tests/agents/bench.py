@@ -94,7 +94,7 @@ class Bench:
             for words in ("init -q -b main", "config user.email dev@example.com", "config user.name Dev",
                           "add -A", "commit -q -m Begin"):
                 self.run(["git", *words.split()], cwd=folder)
-        self.said, self.failed, self.passed = [], [], 0
+        self.said, self.checks, self.failed, self.passed = [], [], [], 0
         self.has_tmux = shutil.which("tmux") is not None
 
     # ---- running things ------------------------------------------------------------------------
@@ -202,6 +202,7 @@ class Bench:
     # ---- what is told --------------------------------------------------------------------------
 
     def check(self, what, ok, why=""):
+        self.checks.append((what, bool(ok)))
         if ok:
             self.passed += 1
         else:

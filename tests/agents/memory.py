@@ -2,6 +2,7 @@
 behind when they are taken out again."""
 import json
 import pathlib
+import re
 
 HERE = pathlib.Path(__file__).parent
 ASK = "Please tell me about the fetch retries: why four attempts and not more?"
@@ -23,9 +24,14 @@ def servers_of(b):
 
 
 def blocks(b, before):
-    """Blocks of memory in the last request since."""
+    """Blocks of memory in the last request since: one of the session's start, one of the prompt."""
     asked = [r for r in b.script.requests[before:] if r["note"].startswith("tell me")]
-    return json.dumps(asked[-1]["body"]).count("<graphiti_memory>") if asked else 0
+    text = json.dumps(asked[-1]["body"]) if asked else ""
+    return re.findall(r"<graphiti_memory>.*?</graphiti_memory>", text)
+
+
+def once(found):
+    return bool(found) and len(set(found)) == len(found) <= 2
 
 
 def hooks(b):
@@ -103,14 +109,13 @@ def servers(b):
 
 def plugin(b):
     """From a local folder, by the agents' own commands."""
-    before = files(b)
     folder = str(HERE.parent.parent / "plugin")
     for words in (["marketplace", "add", folder], ["install", "sessionmill@sessionmill"]):
         done = b.run(["claude", "plugin", *words])
         b.check(f"claude plugin {words[0]}", done.returncode == 0, done.stdout + done.stderr)
     n = len(b.script.requests)
     b.claude("Please tell me about the fetch retries once more")
-    b.check("claude: the plugin's hook brings the memory, once", blocks(b, n) == 1, blocks(b, n))
+    b.check("claude: the plugin's hook brings the memory, once", once(blocks(b, n)), blocks(b, n))
     b.names |= {"@M@": "mcp__plugin_sessionmill_sessionmill__", "@HERE@": str(b.project),
                 "@SESSION@": b.names["@C1@"]}
     n = len(b.script.requests)
@@ -125,12 +130,11 @@ def plugin(b):
     b.check("claude plugin uninstall", done.returncode == 0, done.stdout + done.stderr)
     n = len(b.script.requests)
     b.claude("Please tell me about the fetch retries without it")
-    b.check("claude: nothing of the plugin runs any more", blocks(b, n) == 0, blocks(b, n))
+    b.check("claude: nothing of the plugin runs any more", not blocks(b, n), blocks(b, n))
     plugin_of_codex(b, folder)
     b.run(["claude", "plugin", "marketplace", "remove", "sessionmill"])
     left = [name for name, data in files(b).items() if b"sessionmill" in (data or b"")]
     b.check("the plugins are gone from all settings", not left, left)
-    del before
 
 
 def twice(b):
@@ -152,7 +156,7 @@ def plugin_of_codex(b, folder):
     n = len(b.script.requests)
     b.codex("--skip-git-repo-check", "--dangerously-bypass-hook-trust",
             "Please tell me about the fetch retries and the rates, in a plugin")
-    b.check("codex: the plugin's hook brings the memory, once", blocks(b, n) == 1, blocks(b, n))
+    b.check("codex: the plugin's hook brings the memory, once", once(blocks(b, n)), blocks(b, n))
     n = len(b.script.requests)
     b.names |= {"@HERE@": str(b.till), "@SESSION@": b.names["@X1@"]}
     b.codex("--skip-git-repo-check", "Load the memory tools of the plugin in codex")
