@@ -95,6 +95,7 @@ class Bench:
                           "add -A", "commit -q -m Begin"):
                 self.run(["git", *words.split()], cwd=folder)
         self.said, self.checks, self.failed, self.passed = [], [], [], 0
+        self.figures = {}
         self.has_tmux = shutil.which("tmux") is not None
 
     # ---- running things ------------------------------------------------------------------------
@@ -153,6 +154,19 @@ class Bench:
         """As the out-of-memory killer does it."""
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+    def watching(self, store):
+        """`sessionmill watch`, with a store of its own."""
+        self.mill("init", "--yes", store=store)
+        env = self.env | {"SESSIONMILL_HOME": str(self.root / store)}
+        return subprocess.Popen(["sessionmill", "watch"], cwd=self.project, env=env, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def until_found(self, word, store):
+        """Seconds until a search finds a word."""
+        began = time.time()
+        self.wait(lambda: self.mill("search", word, store=store).returncode == 0, 60)
+        return time.time() - began
 
     @staticmethod
     def wait(what, seconds=40):

@@ -26,6 +26,8 @@ def write(bench, agents, document, day):
         failed = [name for name in bench.failed if not name.startswith(others)]
         result = "all checks passed" if not failed else f"{len(failed)} checks failed"
         text += f"| {agent} | `{npm['package']}` | {version(agents, npm['package'])} | {day} | {result} |\n"
+    text += "\n| figure | |\n| --- | --- |\n"
+    text += "".join(f"| {name} | {value} |\n" for name, value in bench.figures.items())
     text += f"\n## What was checked\n\n{bench.passed + len(bench.failed)} checks:\n\n"
     seen = {}
     for name, ok in bench.checks:

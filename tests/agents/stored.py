@@ -71,6 +71,8 @@ def look(b, busy):
     b.check("a run while the agents work never fails", busy.runs > 3 and not busy.bad, busy.bad[:2])
     b.mill("run", store="busy")
     same(b, told, whole(b, "busy"), f"{busy.runs} runs while the agents worked")
+    folded = {n: found.get(names.get(n), {}).get("compactions") for n in ("@C1@", "@X1@")}
+    b.check("compactions are counted", folded == {"@C1@": 1, "@X1@": 1}, folded)
     streams = {id: [e["stream"] for e in s["episodes"] if e["stream"]] for id, s in told.items()}
     for name in ("@HELPED@", "@XHELPED@"):
         b.check(f"a helper's turns ({name}) are a stream of the session", streams.get(names.get(name)), streams)

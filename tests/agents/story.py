@@ -1,5 +1,5 @@
 """What the agents are made to do: each step is one that people do every day, or that happens to them."""
-import subprocess
+import threading
 import time
 
 
@@ -19,6 +19,9 @@ def claude(b):
     b.claude("Look at the picture in this folder")
     b.claude("Start the server in the background")
     b.names["@HELPED@"] = b.claude("Find out who calls fetch in this repository")
+    b.claude("Fetch a page that nobody allowed")
+    b.claude("Explain what client.py does, as a plan", "--permission-mode", "plan")
+    heard_while_busy(b)
     running = b.started(["claude", "--allowedTools", "Bash", "-p"], "Measure how slow the checkout is", b.project)
     b.names["@KILLED@"] = b.newest("claude")
     b.running("claude", b.names["@KILLED@"])
@@ -26,6 +29,25 @@ def claude(b):
     b.claude("/compact", "--resume", c1, heard=False)
     b.claude("Explain what client.py does now", "--resume", c1)
     claude_in_a_terminal(b)
+
+
+def heard_while_busy(b):
+    """How long it takes until `watch` has a word that a busy agent said."""
+    watch = b.watching("watched")
+    waits = []
+
+    def listen(turn, word):
+        if b.wait(lambda: any(r["note"] == f"Walk through the modules#{turn}" for r in b.script.requests)):
+            waits.append(b.until_found(word, "watched"))
+
+    listeners = [threading.Thread(target=listen, args=pair) for pair in ((2, "quokka"), (8, "axolotl"))]
+    [listener.start() for listener in listeners]
+    b.claude("Walk through the modules one by one")
+    [listener.join() for listener in listeners]
+    watch.terminate()
+    watch.wait()
+    b.figures["a word said → found, with `watch`, while the agent works"] = f"{max(waits, default=99):.0f} s"
+    b.check("watch: what a busy agent says is found within 12 s", len(waits) == 2 and max(waits) <= 12, waits)
 
 
 def claude_in_a_terminal(b):
@@ -56,7 +78,7 @@ def codex(b):
     b.check("codex: resume --last goes on in the same session", same == x1, f"{same} is not {x1}")
     b.codex("resume", x1, "Round to two decimals")
     b.names["@X2@"] = b.codex("fork", x1, "Take the rounding back")
-    b.codex("resume", x1, "Say that the original goes on here too")
+    b.codex("-c", "model_auto_compact_token_limit=500", "resume", x1, "Say that the original goes on here too")
     b.codex(*new, "Run the broken migration")
     b.codex(*new, "Please cause an API error with this one")
     b.codex(*new, "Print the long listing here")
