@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-mcp crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
+.PHONY: help demo pictures test test-graph test-mcp test-agents crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,10 @@ pictures: ## draw the README's pictures again from what the program prints
 
 test: ## run all tests
 	$(CARGO) test
+
+test-agents: ## drive the real Claude Code and Codex, from npm, against a scripted model (AGENTS=latest: the newest); writes docs/agents.md
+	$(CARGO) build --release
+	scripts/test-agents target/release/sessionmill
 
 crash: ## kill, starve and mislead real runs at every system call that matters; needs strace
 	@strace -o /dev/null true || { echo "make crash needs strace: apt-get install strace" >&2; exit 1; }

@@ -31,6 +31,9 @@ use crate::rules::injected::Injected;
 use crate::stages::parse::Dialect;
 use std::path::PathBuf;
 
+/// What the name of our plugin begins with; its marketplace follows.
+const PLUGIN: &str = "sessionmill@";
+
 /// A program whose sessions are read, and that may ask for memory.
 pub trait CodingAgent: Sync {
     /// Its word in options, tables and output.
@@ -76,6 +79,12 @@ pub trait CodingAgent: Sync {
 
     /// What a person has to do once hooks were installed.
     fn after_hooks(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The command that takes our plugin out, where its settings have the plugin switched on: it brings
+    /// the hooks and the MCP server.
+    fn plugin(&self, _env: &Env) -> Option<&'static str> {
         None
     }
 

@@ -27,7 +27,7 @@ fn a_field_of_another_type_is_named_and_its_line_is_accounted_for() {
         };
         let batch = parse(registry::dialect(agent), &mut ParseState::default(), block);
         let named = batch.items.iter().any(|entry| match &entry.what {
-            EntryKind::Unknown(name) => name.contains(&format!("{}: ", field.name)),
+            EntryKind::Unknown(unknown) => unknown.name.contains(&format!("{}: ", field.name)),
             _ => false,
         });
         assert!(named, "{}: {:?}", field.sample, batch.items);

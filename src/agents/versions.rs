@@ -4,7 +4,7 @@
 use super::registry;
 use crate::model::source::Agent;
 
-/// `claude 2.1.221`, when that is newer than any version that this program was tested with; `None`
+/// `claude 2.1.332`, when that is newer than any version that this program was tested with; `None`
 /// when it is not, or says nothing.
 pub fn newer(agent: Agent, version: &str) -> Option<String> {
     let newest = registry::find(agent)?.newest_version();
@@ -36,17 +36,17 @@ mod tests {
             }
         }
         let claude = registry::first();
-        for known in ["2.1.220", "2.1.219", "1.0.53", "2.0.76"] {
+        for known in ["2.1.331", "2.1.220", "1.0.53", "2.0.76"] {
             assert_eq!(newer(claude, known), None, "{known}");
         }
-        for later in ["2.1.221", "2.2.0", "3.0", "2.1.1000", "2.1.221-beta.1"] {
+        for later in ["2.1.332", "2.2.0", "3.0", "2.1.1000", "2.1.332-beta.1"] {
             assert!(newer(claude, later).is_some(), "{later}");
         }
         let codex = crate::agents::codex::CODEX;
-        for known in ["0.154.0", "0.34.0", "0.145.0-alpha.3"] {
+        for known in ["0.169.0", "0.34.0", "0.145.0-alpha.3"] {
             assert_eq!(newer(codex, known), None, "{known}");
         }
-        for later in ["0.155.0", "1.0.0", "0.155.0-alpha.1"] {
+        for later in ["0.170.0", "1.0.0", "0.170.0-alpha.1"] {
             assert!(newer(codex, later).is_some(), "{later}");
         }
     }

@@ -85,17 +85,31 @@ pub struct EntryStatus {
 }
 
 impl Entries {
-    /// Puts ours in.
+    /// Puts ours in, but not beside our plugin, which has the same.
     pub fn install(&self, args: &Install, ctx: &mut Ctx) -> Result<()> {
         let with = |agent: &dyn CodingAgent, before: Option<&str>| {
-            (self.with)(agent, before, ctx).map(|text| Removed {
-                text: Some(text),
+            let text = match agent.plugin(&ctx.env) {
+                Some(_) => before.map(str::to_owned),
+                None => Some((self.with)(agent, before, ctx)?),
+            };
+            Ok(Removed {
+                text,
                 left: Vec::new(),
             })
         };
         let changes = self.changes(&args.agent, ctx, with)?;
         let name = format!("{} install", self.command);
-        agent_file::apply(&name, &changes, args.dry_run, ctx)
+        agent_file::apply(&name, &changes, args.dry_run, ctx)?;
+        let agents = args.agent.iter().filter_map(|agent| registry::find(*agent));
+        for agent in agents {
+            if let Some(remove) = agent.plugin(&ctx.env) {
+                let title = agent.title();
+                ctx.out.note(format!(
+                    "{title} has the plugin sessionmill, which brings the same; to do without it: {remove}"
+                ))?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes exactly ours out, and names what stays. Where no agent is named, a file that can't be read
@@ -127,6 +141,18 @@ impl Entries {
             ))?;
         }
         Ok(exit)
+    }
+
+    /// Whoever has the plugin has ours, or has it twice.
+    fn beside_plugin(&self, agent: Agent, status: &mut EntryStatus) {
+        if status.text.is_empty() {
+            status.text = "by the plugin".into();
+        } else {
+            let (command, agent) = (self.command, agent.as_str());
+            status.fault = Some(format!(
+                "the plugin has the same, so that they run twice: sessionmill {command} remove --agent {agent}"
+            ));
+        }
     }
 
     /// All of them are known before the first one is written.
@@ -180,11 +206,14 @@ impl Entries {
             let file = (self.file)(agent, &ctx.env);
             let found = read(&file).and_then(|text| (self.status)(agent, text.as_deref(), ctx));
             // one agent's unreadable file mustn't hide the others
-            let status = found.unwrap_or_else(|error| EntryStatus {
+            let mut status = found.unwrap_or_else(|error| EntryStatus {
                 document: nothing.clone(),
                 fault: Some(error.message),
                 ..EntryStatus::default()
             });
+            if agent.plugin(&ctx.env).is_some() {
+                self.beside_plugin(agent.agent(), &mut status);
+            }
             (agent.agent(), file, status)
         });
         let all: Vec<_> = all.collect();

@@ -3,6 +3,7 @@
 use super::bar::Bar;
 use super::canary;
 use super::ctx::Ctx;
+use super::drift;
 use super::exit::Exit;
 use super::out::Style;
 use super::schedule;
@@ -34,11 +35,18 @@ pub struct Args {
     /// the result for them
     #[arg(long, conflicts_with_all = ["repair", "deep"])]
     canary: bool,
+    /// Print one record of each kind that this version does not know, with all values blanked: a
+    /// report to send to us, without content
+    #[arg(long, conflicts_with_all = ["repair", "deep", "canary"])]
+    report_drift: bool,
 }
 
 /// Examines, after mending where that was asked for.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = config::load(&ctx.env, registry::log_folders);
+    if args.report_drift {
+        return drift::report(ctx);
+    }
     if args.canary {
         return canary::run(&loaded?, ctx);
     }

@@ -3,9 +3,11 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::agents::versions;
-use crate::model::human::{count, table, time};
+use crate::agents::{registry, versions};
+use crate::host::files;
+use crate::model::human::{count, plural, table, time};
 use crate::model::time::Time;
+use crate::pipeline::drift_sample::samples;
 use crate::store::{StoreStatus, UnknownRow, VersionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -15,6 +17,8 @@ struct Row {
     name: String,
     /// Records, or of a version sessions.
     count: u64,
+    /// Words in these records, which are not stored.
+    words: u64,
     first: Option<Time>,
     path: String,
     line: Option<u64>,
@@ -28,6 +32,7 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
             json!({
                 "name": row.name,
                 "count": row.count,
+                "words": row.words,
                 "first_seen": row.first.map(Time::rfc3339_millis),
                 "path": row.path,
                 "line": row.line,
@@ -43,7 +48,7 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut lines = vec![
-        ["name", "count", "first seen", "example"]
+        ["name", "count", "words", "first seen", "example"]
             .map(String::from)
             .to_vec(),
     ];
@@ -53,11 +58,41 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
         vec![
             row.name.clone(),
             count(row.count),
+            count(row.words),
             first,
             format!("{}{line}", row.path),
         ]
     }));
-    ctx.out.text(table(&lines, &[1]))?;
+    ctx.out.text(table(&lines, &[1, 2]))?;
+    Ok(Exit::Done)
+}
+
+/// `doctor --report-drift`: a record of each name that this version doesn't know, without its content.
+pub fn report(ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let found = files::walk(&loaded.config.roots, &registry::is_log);
+    let samples = samples(&ctx.reader()?.status()?.unknown, &found.files);
+    if ctx.out.json {
+        ctx.out.document("doctor", json!({"drift": samples}))?;
+        return Ok(Exit::Done);
+    }
+    if samples.is_empty() {
+        ctx.out
+            .line("no drift: the logs say nothing that this version doesn't know")?;
+    }
+    for sample in samples {
+        let times = match sample.count {
+            1 => "once".to_owned(),
+            times => format!("{} times", count(times)),
+        };
+        let words = plural(sample.words, "word");
+        ctx.out
+            .line(format!("{}: {times}, {words}", sample.name))?;
+        match sample.record {
+            Some(record) => ctx.out.text(format!("{record:#}\n"))?,
+            None => ctx.out.line("its log is gone")?,
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -66,6 +101,7 @@ fn rows(status: &StoreStatus) -> Vec<Row> {
     let of_name = |row: &UnknownRow| Row {
         name: row.kind.clone(),
         count: row.count,
+        words: row.words,
         first: row.first,
         path: row.path.clone(),
         line: Some(row.place.line),
@@ -74,6 +110,7 @@ fn rows(status: &StoreStatus) -> Vec<Row> {
         Some(Row {
             name: versions::newer(row.agent, &row.version)?,
             count: row.sessions,
+            words: 0,
             first: row.first,
             path: row.path.clone(),
             line: None,

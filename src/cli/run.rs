@@ -193,6 +193,11 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for alarm in done.alarms(ctx.out.quiet) {
         ctx.out.warn(alarm.line(ctx.zone))?;
     }
+    if let Some(alarm) = report.drift_alarm() {
+        ctx.out.warn(alarm)?;
+        ctx.out
+            .note("hint: sessionmill doctor --report-drift prints a sample to send us, without content")?;
+    }
     for line in done.promoted.moved.iter().flat_map(MovedProject::lines) {
         ctx.out.warn(line)?;
     }
@@ -212,7 +217,7 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         for line in report.news(done.read_ms) {
             ctx.out.line(line)?;
         }
-        if report.ledger.of(Fate::Rejected) + report.ledger.of(Fate::Unknown) > 0 {
+        if report.ledger.of(Fate::Rejected) > 0 {
             ctx.out
                 .note("hint: sessionmill status shows where they are")?;
         }
@@ -227,11 +232,7 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .note("hint: set `session_tracking.group_id` to settle which group they go to")?;
     }
-    for line in report
-        .drift_line()
-        .into_iter()
-        .chain(report.left_out_lines())
-    {
+    for line in report.left_out_lines() {
         ctx.out.line(line)?;
     }
     if report.files_outside > done.outside_before {

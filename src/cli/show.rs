@@ -373,10 +373,10 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         .as_ref()
         .map(|s| format!("sub-agent {s}, "))
         .unwrap_or_default();
-    let open = if episode.sealed {
-        ""
-    } else {
-        ", may still grow"
+    let open = match (episode.sealed, episode.pending_calls) {
+        (true, _) => String::new(),
+        (false, 0) => ", may still grow".to_owned(),
+        (false, calls) => format!(", {} without a result yet", human::plural(calls.into(), "call")),
     };
     let part = match episode.source {
         EpisodeSource::SessionSummary => "summary".to_owned(),
@@ -426,6 +426,7 @@ fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
         "message_count": episode.message_count,
         "duration_minutes": episode.duration_minutes,
         "completed_tasks": episode.completed_tasks,
+        "pending_calls": episode.pending_calls,
         "files_modified": episode.files_modified,
         "files": episode.files,
         "made_by": found.made_by,

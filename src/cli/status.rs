@@ -216,13 +216,20 @@ fn sources(state: &State, config: &Config) -> String {
 }
 
 fn oddities(status: &StoreStatus, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {
-    for kind in &status.unknown {
+    let (talking, silent): (Vec<_>, Vec<_>) = status.unknown.iter().partition(|kind| kind.words > 0);
+    let kinds = |unknown: &[_]| format!("{} of records", plural(unknown.len() as u64, "kind"));
+    if !talking.is_empty() {
+        let words = talking.iter().map(|kind| kind.words).sum();
         ctx.out.line(format!(
-            "unknown: {} in {}, first at {}:{}",
-            kind.kind,
-            plural(kind.files, "file"),
-            kind.path,
-            kind.place.line
+            "unknown: {} with {} that are not stored (sessionmill doctor --report-drift)",
+            kinds(&talking),
+            plural(words, "word"),
+        ))?;
+    }
+    if !silent.is_empty() {
+        ctx.out.line(format!(
+            "unknown: {} without words (sessionmill status --drift)",
+            kinds(&silent),
         ))?;
     }
     let rejects = store.map_or_else(|| Ok(Vec::new()), |store| store.rejects(REJECTS_SHOWN))?;
@@ -246,7 +253,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         json!({"path": root.path, "agent": root.agent.as_str(), "there": root.path.exists()})
     });
     let unknown = status.unknown.iter().map(|kind| {
-        json!({"kind": kind.kind, "files": kind.files, "path": kind.path, "line": kind.place.line})
+        json!({"kind": kind.kind, "files": kind.files, "path": kind.path, "line": kind.place.line, "count": kind.count, "words": kind.words})
     });
     json!({
         "enabled": state.gate.0,

@@ -4,6 +4,7 @@ use super::agents::Remove;
 use super::ctx::Ctx;
 use super::exit::{Exit, with_hint};
 use super::{hooks, mcp, schedule};
+use crate::agents::registry;
 use crate::model::error::Error;
 use crate::model::human::bytes;
 use crate::pipeline::setup::{self, completions, purge};
@@ -54,6 +55,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 ctx.out.warn(format!("{name}: {}", with_hint(&error)))?;
                 failed.push(name);
             }
+        }
+    }
+    for agent in registry::all() {
+        if let Some(remove) = agent.plugin(&ctx.env) {
+            let title = agent.title();
+            ctx.out
+                .note(format!("{title} has the plugin sessionmill: {remove}"))?;
         }
     }
     let purged = args.purge.then(|| purge(&ctx.home)).transpose()?;

@@ -106,10 +106,29 @@ pub enum EntryKind {
     /// Understood and not kept; the word is the ledger's reason (`progress`, `thinking`, …).
     /// Thinking still counts its message.
     Noise(Cow<'static, str>),
-    /// A kind of record that this version doesn't know; the word is its name.
-    Unknown(String),
+    /// A kind of record that this version doesn't know.
+    Unknown(UnknownRecord),
     /// A record that is stored elsewhere: nothing of it is told, but what is may answer it.
     Copied(Copied),
+}
+
+impl EntryKind {
+    /// A record of a kind that is not known, by its name.
+    pub fn unknown(name: impl Into<String>) -> Self {
+        EntryKind::Unknown(UnknownRecord {
+            name: name.into(),
+            words: 0,
+        })
+    }
+}
+
+/// A record that is not understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnknownRecord {
+    /// Its kind, or `kind.field: type`.
+    pub name: String,
+    /// Words that it holds, which nobody will find: what somebody said may be among them.
+    pub words: u64,
 }
 
 /// What a copied record was, as far as others are linked to it.

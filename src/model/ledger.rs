@@ -71,6 +71,10 @@ pub struct Ledger {
     /// known kinds with a type that they never had. Not lines: theirs may be kept all the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub drift: BTreeMap<String, u64>,
+    /// Of these names, the ones whose records hold words, with how many: what is said there is not
+    /// stored.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread_words: BTreeMap<String, u64>,
 }
 
 impl Ledger {
@@ -96,11 +100,20 @@ impl Ledger {
         }
     }
 
-    /// Counts meetings of a name that nobody knew.
-    pub fn drifted(&mut self, name: &str, times: u64) {
+    /// Counts meetings of a name that nobody knew, and the words of those records.
+    pub fn drifted(&mut self, name: &str, times: u64, words: u64) {
         let is_listed = self.drift.len() < REASONS_MAX || self.drift.contains_key(name);
         let name = if is_listed { name } else { OTHER };
         *self.drift.entry(name.to_owned()).or_default() += times;
+        if words > 0 {
+            *self.unread_words.entry(name.to_owned()).or_default() += words;
+        }
+    }
+
+    /// In how many kinds of records that nobody knows stands what was said, and in how many words.
+    pub fn unread(&self) -> Option<(u64, u64)> {
+        let words = self.unread_words.values().sum();
+        (words > 0).then(|| (self.unread_words.len() as u64, words))
     }
 
     /// Lines with this fate.
@@ -125,7 +138,7 @@ impl Ledger {
         self.pending += other.pending;
         self.glued += other.glued;
         for (name, times) in &other.drift {
-            self.drifted(name, *times);
+            self.drifted(name, *times, other.unread_words.get(name).copied().unwrap_or(0));
         }
     }
 }

@@ -139,7 +139,7 @@ fn word(what: &EntryKind) -> String {
         EntryKind::Failure(_) => "the agent's own error".into(),
         EntryKind::Fact(fact) => format!("about the session: {}", fact_word(fact)),
         EntryKind::Noise(reason) => format!("filtered: {reason}"),
-        EntryKind::Unknown(name) => format!("unknown: {name}"),
+        EntryKind::Unknown(unknown) => format!("unknown: {}", unknown.name),
         EntryKind::Copied(_) => "a copy".into(),
     }
 }

@@ -12,6 +12,7 @@ pub mod check;
 pub mod context;
 pub mod cost;
 pub mod doctor;
+pub mod drift_sample;
 pub mod eval;
 pub mod explain;
 pub mod graph_counts;

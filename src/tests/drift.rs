@@ -31,12 +31,17 @@ fn lines() -> Vec<String> {
 }
 
 #[test]
-fn a_run_says_it_in_a_line_and_status_in_a_table() {
+fn a_run_says_nothing_of_it_and_status_shows_a_table() {
     let desk = Desk::enabled();
     desk.write(LOG, &lines().concat());
     let ran = desk.run("sessionmill run --all").stdout;
-    let wants = "drift: 4 unknown names in 1 file (sessionmill status --drift)\n";
-    assert!(ran.contains(wants), "{ran}");
+    assert!(!ran.contains("unknown"), "{ran}");
+    let status = desk.run("sessionmill status").stdout;
+    let wants = [
+        "unknown: 1 kind of records with 6 words that are not stored (sessionmill doctor --report-drift)\n",
+        "unknown: 2 kinds of records without words (sessionmill status --drift)\n",
+    ];
+    assert!(status.contains(&wants.concat()), "{status}");
     let shown = desk.run("sessionmill status --drift").stdout;
     let rows: Vec<Vec<&str>> = shown
         .lines()
@@ -49,28 +54,30 @@ fn a_run_says_it_in_a_line_and_status_in_a_table() {
         .collect();
     let log = format!("~/{LOG}");
     let at = |line: u32| format!("{log}:{line}");
-    assert_eq!(rows[0], ["name", "count", "first seen", "example"]);
+    assert_eq!(rows[0], ["name", "count", "words", "first seen", "example"]);
     assert_eq!(
         rows[1],
-        ["assistant.version: number", "1", "2026-05-01 10:00", &at(5)]
+        ["assistant.version: number", "1", "0", "2026-05-01 10:00", &at(5)]
     );
-    assert_eq!(rows[2], ["brand-new", "2", "2026-05-01 10:00", &at(2)]);
+    assert_eq!(rows[2], ["brand-new", "2", "6", "2026-05-01 10:00", &at(2)]);
     assert_eq!(
         rows[3],
         [
             "user.message.content: number",
             "1",
+            "0",
             "2026-05-01 10:00",
             &at(3)
         ]
     );
-    assert_eq!(rows[4], ["claude 2.1.999", "1", "2026-05-01 10:00", &log]);
+    assert_eq!(rows[4], ["claude 2.1.999", "1", "0", "2026-05-01 10:00", &log]);
     assert_eq!(rows.len(), 5);
     for line in [
         "run --rebuild --all",
         "status",
         "status --drift --json",
         "doctor",
+        "doctor --report-drift",
         "run --json",
     ] {
         let shown = desk.run(&format!("sessionmill {line}")).shown();
@@ -82,6 +89,24 @@ fn a_run_says_it_in_a_line_and_status_in_a_table() {
     let json = desk.run("sessionmill status --drift --json").json();
     assert_eq!(json["drift"][1]["count"], 2);
     assert_eq!(json["drift"][1]["first_seen"], "2026-05-01T10:00:02.000Z");
+}
+
+#[test]
+fn only_words_that_nobody_reads_ring_an_alarm() {
+    let desk = Desk::enabled();
+    desk.write(LOG, &line(1, "brand-new", r#""state":"two words","n":7"#));
+    let quiet = desk.run("sessionmill run --all").shown();
+    assert!(!quiet.contains("warning"), "{quiet}");
+    let grown = line(1, "brand-new", r#""state":"two words","n":7"#)
+        + &line(2, "spoken", r#""text":"do not show this""#);
+    desk.write(LOG, &grown);
+    let loud = desk.run("sessionmill run --all").shown();
+    let wants = "1 kind of records that this version doesn't know hold 4 words: none of them is stored";
+    assert!(loud.contains(wants), "{loud}");
+    let report = desk.run("sessionmill doctor --report-drift").stdout;
+    assert!(report.contains("spoken: once, 4 words"), "{report}");
+    assert!(report.contains(r#""text": "text of 4 words""#), "{report}");
+    assert!(!report.contains("do not show"), "{report}");
 }
 
 #[test]

@@ -4,23 +4,32 @@ pub mod dialect;
 mod injected;
 mod retention;
 
-use super::CodingAgent;
+use super::{CodingAgent, PLUGIN};
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
 use crate::stages::parse::Dialect;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Its word.
 pub const CLAUDE: Agent = Agent::new("claude");
 
-/// What `settings.json` says about hooks.
-#[derive(Deserialize)]
+/// What `settings.json` says about hooks and plugins.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 struct Settings {
-    #[serde(rename = "disableAllHooks")]
     disable_all_hooks: bool,
+    enabled_plugins: BTreeMap<String, serde_json::Value>,
+}
+
+/// A file that can't be understood says nothing.
+fn settings(env: &Env) -> Settings {
+    let text = std::fs::read_to_string(env.claude_dir().join("settings.json"));
+    let settings = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+    settings.unwrap_or_default()
 }
 
 /// Claude Code; its dialect also reads the documents' plain lines (D27).
@@ -36,7 +45,7 @@ impl CodingAgent for Claude {
     }
 
     fn newest_version(&self) -> &'static str {
-        "2.1.220"
+        "2.1.331"
     }
 
     fn injected(&self) -> &'static Injected {
@@ -87,10 +96,15 @@ impl CodingAgent for Claude {
     /// A file that can't be understood switches nothing off.
     fn hooks_switched_off(&self, env: &Env) -> Option<String> {
         let file = env.claude_dir().join("settings.json");
-        let settings: Settings =
-            serde_json::from_str(&std::fs::read_to_string(&file).ok()?).ok()?;
         let reason = || format!("`disableAllHooks` is true in {}", file.display());
-        settings.disable_all_hooks.then(reason)
+        settings(env).disable_all_hooks.then(reason)
+    }
+
+    fn plugin(&self, env: &Env) -> Option<&'static str> {
+        let plugins = settings(env).enabled_plugins;
+        let mut on = plugins.iter().filter(|(_, on)| on.as_bool() == Some(true));
+        on.any(|(name, _)| name.starts_with(PLUGIN))
+            .then_some("claude plugin uninstall sessionmill@sessionmill")
     }
 
     fn servers(&self, env: &Env) -> ServerSettings {

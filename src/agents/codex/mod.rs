@@ -3,7 +3,7 @@
 pub mod dialect;
 mod injected;
 
-use super::CodingAgent;
+use super::{CodingAgent, PLUGIN};
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
@@ -19,10 +19,19 @@ pub const CODEX: Agent = Agent::new("codex");
 /// Codex.
 pub struct Codex;
 
-/// What `config.toml` says about hooks.
-#[derive(Deserialize)]
+/// What `config.toml` says about hooks and plugins.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Config {
     features: BTreeMap<String, toml::Value>,
+    plugins: BTreeMap<String, toml::Value>,
+}
+
+/// A file that can't be understood says nothing.
+fn config(env: &Env) -> Config {
+    let text = std::fs::read_to_string(env.codex_dir().join("config.toml"));
+    let config = text.ok().and_then(|text| toml::from_str(&text).ok());
+    config.unwrap_or_default()
 }
 
 impl CodingAgent for Codex {
@@ -34,9 +43,9 @@ impl CodingAgent for Codex {
         "Codex"
     }
 
-    /// Real logs up to 0.145; later ones by Codex' sources.
+    /// Real logs; newer ones by driving it (`tests/agents`).
     fn newest_version(&self) -> &'static str {
-        "0.154.0"
+        "0.169.0"
     }
 
     fn injected(&self) -> &'static Injected {
@@ -85,12 +94,22 @@ impl CodingAgent for Codex {
     /// nothing off.
     fn hooks_switched_off(&self, env: &Env) -> Option<String> {
         let file = env.codex_dir().join("config.toml");
-        let config: Config = toml::from_str(&std::fs::read_to_string(&file).ok()?).ok()?;
+        let config = config(env);
         // Their name until Codex 0.129.
         let off = ["hooks", "codex_hooks"]
             .into_iter()
             .find(|name| config.features.get(*name) == Some(&toml::Value::Boolean(false)))?;
         Some(format!("`features.{off} = false` in {}", file.display()))
+    }
+
+    fn plugin(&self, env: &Env) -> Option<&'static str> {
+        let plugins = config(env).plugins;
+        let is_on = |plugin: &toml::Value| {
+            plugin.get("enabled").and_then(toml::Value::as_bool) != Some(false)
+        };
+        let mut on = plugins.iter().filter(|(_, plugin)| is_on(plugin));
+        on.any(|(name, _)| name.starts_with(PLUGIN))
+            .then_some("codex plugin remove sessionmill@sessionmill")
     }
 
     fn after_hooks(&self) -> Option<&'static str> {

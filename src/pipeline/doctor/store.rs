@@ -2,8 +2,7 @@
 
 use super::diagnosis::{Diagnosis, Severity, counted, quoted};
 use super::observed::Observed;
-use crate::agents::versions;
-use crate::store::{DatabaseState, VersionRow};
+use crate::store::DatabaseState;
 
 const REPAIR: &str = "sessionmill doctor --repair";
 
@@ -120,15 +119,20 @@ pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Diagnosis> {
 /// Logs say things that this version doesn't know.
 pub(super) fn drift(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let status = observed.inside.as_ref().and_then(|i| i.status.as_ref());
-    let newer = |row: &&VersionRow| versions::newer(row.agent, &row.version).is_some();
-    let names = status.map(|s| s.unknown.len() + s.versions.iter().filter(newer).count());
-    let Some(names) = names.filter(|n| *n > 0) else {
+    let unknown = status.map_or(&[][..], |status| &status.unknown);
+    if unknown.is_empty() {
         return Vec::new();
-    };
-    let reason = format!(
-        "the logs hold {} that this version doesn't know",
-        counted(names as u64, "name")
-    );
-    let command = "sessionmill status --drift";
-    vec![Diagnosis::new(Severity::Note, "drift", reason, command)]
+    }
+    let words: u64 = unknown.iter().map(|kind| kind.words).sum();
+    let names = counted(unknown.len() as u64, "name");
+    let reason = format!("the logs hold {names} that this version doesn't know");
+    vec![match words {
+        0 => Diagnosis::new(Severity::Note, "drift", reason, "sessionmill status --drift"),
+        _ => Diagnosis::new(
+            Severity::Warning,
+            "drift",
+            format!("{reason}, with {} that are not stored", counted(words, "word")),
+            "sessionmill doctor --report-drift",
+        ),
+    }]
 }

@@ -4,7 +4,7 @@
 
 use super::{Dialect, ParseState};
 use crate::host::read::{LogBlock, Shape};
-use crate::json::cursor;
+use crate::json::{cursor, prose};
 use crate::model::batch::{Batch, Delta};
 use crate::model::entry::{Entry, EntryKind, Identity};
 use crate::model::ledger::Reject;
@@ -144,6 +144,7 @@ impl Out<'_> {
             .dialect
             .value(state, place, bytes, &mut self.batch.items)?;
         let entries = &mut self.batch.items[before..];
+        count_words(entries, &bytes[..used]);
         if used < IDENTITY_BYTES_MIN && entries.iter().all(is_only_counted) {
             entries
                 .iter_mut()
@@ -181,6 +182,20 @@ impl Out<'_> {
             message: None,
             what: EntryKind::Noise(reason.into()),
         });
+    }
+}
+
+/// Tells records that are not understood how many words they hold. Where the line gives other entries its
+/// words are theirs: only a field is odd.
+fn count_words(entries: &mut [Entry], bytes: &[u8]) {
+    let mut known = match entries.iter().all(is_only_counted) {
+        true => None,
+        false => Some(0),
+    };
+    for entry in entries {
+        if let EntryKind::Unknown(unknown) = &mut entry.what {
+            unknown.words = *known.get_or_insert_with(|| prose::words(bytes));
+        }
     }
 }
 

@@ -81,6 +81,8 @@ pub struct UnknownRow {
     pub place: Span,
     /// How often it was met, in all files.
     pub count: u64,
+    /// Words that these records hold: what was said in them is not stored.
+    pub words: u64,
     /// The earliest record of these first places that states its time.
     pub first: Option<Time>,
 }
@@ -210,6 +212,7 @@ fn unknown_row(row: &Row<'_>, ledger: &Ledger) -> rusqlite::Result<UnknownRow> {
     Ok(UnknownRow {
         place: place(row, 0)?,
         count: ledger.drift.get(&kind).copied().unwrap_or(0),
+        words: ledger.unread_words.get(&kind).copied().unwrap_or(0),
         kind,
         files: row.get(4)?,
         path: row.get(5)?,

@@ -18,7 +18,7 @@ pub(super) fn entries(
     out: &mut Vec<Entry>,
 ) {
     let Some(parts) = &line.message else {
-        return record.push(out, EntryKind::Unknown("assistant without message".into()));
+        return record.push(out, EntryKind::unknown("assistant without message"));
     };
     let (id, model, usage) = (parts.id, parts.model, parts.usage);
     let synthetic = model == Some(b"<synthetic>");
@@ -40,7 +40,7 @@ pub(super) fn entries(
         _ => EntryKind::Said(text),
     };
     match &parts.content {
-        Content::Absent => record.push(out, EntryKind::Unknown("assistant without content".into())),
+        Content::Absent => record.push(out, EntryKind::unknown("assistant without content")),
         Content::Text(text) => record.push(out, said(string(text).unwrap_or_default())),
         Content::Blocks(blocks) => {
             blocks
@@ -63,7 +63,7 @@ fn block(block: &Block<'_>, said: impl Fn(String) -> EntryKind) -> EntryKind {
         b"fallback" => EntryKind::Noise("fallback".into()),
         other => {
             let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
-            EntryKind::Unknown(format!("assistant/{name}"))
+            EntryKind::unknown(format!("assistant/{name}"))
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
         match (&*subtype, records::noise_system(&subtype)) {
             ("compact_boundary", _) => EntryKind::Fact(Fact::Compaction),
             (_, Some(reason)) => EntryKind::Noise(reason.into()),
-            (name, None) => EntryKind::Unknown(format!(
+            (name, None) => EntryKind::unknown(format!(
                 "system/{}",
                 name.chars().take(60).collect::<String>()
             )),
@@ -52,7 +52,7 @@ fn queue(line: &Line<'_>) -> Option<EntryKind> {
         },
         b"popAll" => Queue::PopAll,
         other => {
-            return Some(EntryKind::Unknown(format!(
+            return Some(EntryKind::unknown(format!(
                 "queue-operation/{}",
                 String::from_utf8_lossy(other)
             )));
@@ -88,6 +88,6 @@ fn summary(line: &Line<'_>) -> Option<EntryKind> {
 fn noise_or_unknown(name: &str) -> EntryKind {
     match records::noise_type(name) {
         Some(reason) => EntryKind::Noise(reason.into()),
-        None => EntryKind::Unknown(name.chars().take(60).collect()),
+        None => EntryKind::unknown(name.chars().take(60).collect::<String>()),
     }
 }

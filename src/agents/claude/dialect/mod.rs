@@ -117,10 +117,10 @@ fn value(
         Some("attachment") => user::attachment(&line, &record, out),
         Some("system") => bookkeeping::system(&line, &record, out),
         Some(kind) => bookkeeping::other(kind, &line, &record, out),
-        None => record.push(out, EntryKind::Unknown("no type".into())),
+        None => record.push(out, EntryKind::unknown("no type")),
     }
     for name in drifted.names {
-        record.push(out, EntryKind::Unknown(name));
+        record.push(out, EntryKind::unknown(name));
     }
     if out.len() == before {
         record.push(out, EntryKind::Noise("empty".into()));

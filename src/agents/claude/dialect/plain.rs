@@ -48,8 +48,8 @@ pub fn line(
         }
         "tool_use" => tool_use(&entry, place),
         "error" => vec![EntryKind::Failure(failure(&entry))],
-        "" => vec![EntryKind::Unknown("untyped".into())],
-        other => vec![EntryKind::Unknown(other.to_owned())],
+        "" => vec![EntryKind::unknown("untyped")],
+        other => vec![EntryKind::unknown(other.to_owned())],
     };
     for (nth, what) in (0..).zip(whats) {
         out.push(Entry {
@@ -194,9 +194,9 @@ mod tests {
     fn other_lines_are_unknown_or_refused() {
         assert_eq!(
             read(r#"{"type":"x"}"#).unwrap(),
-            [EntryKind::Unknown("x".into())]
+            [EntryKind::unknown("x")]
         );
-        assert_eq!(read("{}").unwrap(), [EntryKind::Unknown("untyped".into())]);
+        assert_eq!(read("{}").unwrap(), [EntryKind::unknown("untyped")]);
         assert_eq!(read("[1]").unwrap_err(), "not an object");
         assert_eq!(read("{").unwrap_err(), "torn json");
     }

@@ -14,6 +14,7 @@ struct Table {
     types: FxHashMap<String, String>,
     system: FxHashMap<String, String>,
     attachment: Vec<String>,
+    bulk: Vec<String>,
 }
 
 /// The reason under which lines of this `type` are filtered; `None`: not a known kind of noise.
@@ -31,6 +32,11 @@ pub fn noise_attachment(kind: &str) -> bool {
     TABLE.attachment.iter().any(|known| known == kind)
 }
 
+/// Whether this kind of `attachment` is known noise that isn't even looked into.
+pub fn bulk_attachment(kind: &str) -> bool {
+    TABLE.bulk.iter().any(|known| known == kind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,5 +48,6 @@ mod tests {
         assert_eq!(noise_system(""), Some("system"));
         assert_eq!(noise_system("brand_new"), None);
         assert!(noise_attachment("hook_success") && !noise_attachment("queued_command"));
+        assert!(bulk_attachment("prompt_snapshot") && !bulk_attachment("hook_success"));
     }
 }

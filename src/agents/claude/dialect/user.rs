@@ -13,7 +13,7 @@ use crate::rules::injected::{self, Spoken};
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
     let blocks = match line.message.as_ref().map(|m| &m.content) {
         None | Some(Content::Absent) => {
-            return record.push(out, EntryKind::Unknown("user without content".into()));
+            return record.push(out, EntryKind::unknown("user without content"));
         }
         Some(Content::Text(text)) => {
             return record.push(out, spoken(line, &string(text).unwrap_or_default(), 0));
@@ -39,7 +39,7 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
             b"image" | b"document" => pictures += 1,
             other => {
                 let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
-                record.push(out, EntryKind::Unknown(format!("user/{name}")));
+                record.push(out, EntryKind::unknown(format!("user/{name}")));
             }
         }
     }
@@ -51,18 +51,25 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
 /// Prompts delivered while the agent worked; every other attachment is machine text.
 pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
     let attachment = line.attachment.unwrap_or_default();
-    let kind = cursor::get(attachment, "type")
+    // written first; a snapshot has some 60 kB behind it
+    let first = attachment.strip_prefix(b"{\"type\":".as_slice());
+    let kind = first
+        .and_then(|rest| rest.split_inclusive(|b| *b == b',' || *b == b'}').next())
+        .map(|name| &name[..name.len() - 1])
+        .filter(|name| inside(name).is_some_and(|name| !name.contains(&b'"')))
+        .or_else(|| cursor::get(attachment, "type"))
         .map(decode_raw)
         .unwrap_or_default();
     record.push(
         out,
         match &*kind {
             "queued_command" => queued(attachment),
+            kind if records::bulk_attachment(kind) => EntryKind::Noise("attachment".into()),
             kind if records::noise_attachment(kind) && injected::is_ours(attachment) => {
                 EntryKind::Noise(injected::OWN.into())
             }
             kind if records::noise_attachment(kind) => EntryKind::Noise("attachment".into()),
-            kind => EntryKind::Unknown(format!(
+            kind => EntryKind::unknown(format!(
                 "attachment/{}",
                 kind.chars().take(60).collect::<String>()
             )),

@@ -70,7 +70,7 @@ fn real_files_are_understood_without_a_rest() {
         for entry in &all {
             let kind = match &entry.what {
                 EntryKind::Noise(reason) => format!("noise: {reason}"),
-                EntryKind::Unknown(kind) => format!("unknown: {kind}"),
+                EntryKind::Unknown(unknown) => format!("unknown: {}", unknown.name),
                 what => format!("{what:?}")
                     .chars()
                     .take_while(|c| c.is_alphabetic())

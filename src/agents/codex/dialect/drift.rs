@@ -27,7 +27,7 @@ impl Record<'_> {
         for field in FIELDS.of_record(record) {
             let raw = values.raw(&field.name);
             if let Some(name) = raw.and_then(|raw| field.drift(&shown, raw.as_bytes())) {
-                self.push(EntryKind::Unknown(name));
+                self.push(EntryKind::unknown(name));
             }
         }
     }

@@ -51,7 +51,7 @@ impl Record<'_> {
             }
             _ => match quiet(kind) {
                 Some(reason) => self.noise(reason),
-                None => self.push(EntryKind::Unknown(format!("event_msg/{kind}"))),
+                None => self.push(EntryKind::unknown(format!("event_msg/{kind}"))),
             },
         }
     }
@@ -84,7 +84,7 @@ impl Record<'_> {
     /// Paginated files: one item, told when it was complete.
     fn item_completed(&mut self, event: &Fields<'_>) {
         let Some(item) = event.object("item") else {
-            return self.push(EntryKind::Unknown("item_completed".into()));
+            return self.push(EntryKind::unknown("item_completed"));
         };
         match item.text("type").unwrap_or_default().as_ref() {
             "UserMessage" => {
@@ -124,7 +124,7 @@ impl Record<'_> {
             "Reasoning" => self.noise("thinking"),
             "SubAgentActivity" => self.noise("mail between agents"),
             "Sleep" | "Extension" | "HookPrompt" => self.noise("progress"),
-            other => self.push(EntryKind::Unknown(format!("item_completed/{other}"))),
+            other => self.push(EntryKind::unknown(format!("item_completed/{other}"))),
         }
     }
 

@@ -40,7 +40,7 @@ impl Record<'_> {
                 self.recorded_elsewhere();
             }
             "other" => self.noise("other"),
-            _ => self.push(EntryKind::Unknown(format!("response_item/{kind}"))),
+            _ => self.push(EntryKind::unknown(format!("response_item/{kind}"))),
         }
     }
 
@@ -53,7 +53,7 @@ impl Record<'_> {
                 let own = texts.iter().any(|text| injected::is_ours(text.as_bytes()));
                 self.noise(if own { injected::OWN } else { "injected" });
             }
-            _ => self.push(EntryKind::Unknown("response_item/message/role".into())),
+            _ => self.push(EntryKind::unknown("response_item/message/role")),
         }
     }
 

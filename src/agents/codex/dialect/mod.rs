@@ -156,11 +156,13 @@ impl Record<'_> {
             "turn_context" => self.turn_context(payload),
             "compacted" => self.push(EntryKind::Fact(Fact::Compaction)),
             "world_state" => self.noise("world state"),
+            // `token_count` says the same
+            "token_usage_record" => self.noise("token count"),
             "inter_agent_communication" | "inter_agent_communication_metadata" => {
                 self.noise("mail between agents");
             }
-            _ if kind.is_empty() => self.push(EntryKind::Unknown("untyped".into())),
-            _ => self.push(EntryKind::Unknown(kind.to_owned())),
+            _ if kind.is_empty() => self.push(EntryKind::unknown("untyped")),
+            _ => self.push(EntryKind::unknown(kind.to_owned())),
         }
     }
 
@@ -179,7 +181,7 @@ impl Record<'_> {
             self.sticky(|context| state::set_format(context, RolloutFormat::Bare));
         }
         match kind {
-            "" => self.push(EntryKind::Unknown("untyped".into())),
+            "" => self.push(EntryKind::unknown("untyped")),
             _ => self.item(kind, fields),
         }
     }

@@ -190,7 +190,7 @@ fn the_wrapped_era_is_told_once() {
         ]
     );
     let last = all.last().unwrap();
-    assert_eq!(last.what, EntryKind::Unknown("event_msg/brand_new".into()));
+    assert_eq!(last.what, EntryKind::unknown("event_msg/brand_new"));
     assert!(
         all.iter()
             .all(|e| matches!(e.id, Identity::Nth(_)) && e.time.is_some())
@@ -247,7 +247,7 @@ fn the_paginated_era_is_told_by_completed_items() {
     let last = all.last().unwrap();
     assert_eq!(
         last.what,
-        EntryKind::Unknown("item_completed/Novelty".into())
+        EntryKind::unknown("item_completed/Novelty")
     );
 }
 

@@ -77,6 +77,7 @@ struct Drift {
     offset: u64,
     name: String,
     times: u64,
+    words: u64,
 }
 
 /// What some lines amount to.
@@ -176,7 +177,7 @@ impl Account {
         }
         let met = self.drift.partition_point(|drift| drift.offset < from);
         for drift in self.drift.drain(..met) {
-            settled.ledger.drifted(&drift.name, drift.times);
+            settled.ledger.drifted(&drift.name, drift.times, drift.words);
         }
         settled.ids = match ids == self.ids.len() {
             true => std::mem::take(&mut self.ids).into(), // no second copy of a long tail's
@@ -275,17 +276,21 @@ impl Account {
             let mut near = self.drift.iter_mut().rev().take(KINDS_MAX);
             let same = near.find(|drift| drift.name == last.name);
             match same.filter(|drift| drift.offset >= self.opened) {
-                Some(drift) => drift.times += last.times,
+                Some(drift) => {
+                    drift.times += last.times;
+                    drift.words += last.words;
+                }
                 None => return self.drift.push_back(last),
             }
         }
     }
 
-    fn drifted(&mut self, name: &str, entry: &Entry) {
+    fn drifted(&mut self, name: &str, words: u64, entry: &Entry) {
         self.drift.push_back(Drift {
             offset: entry.place.offset,
             name: name.to_owned(),
             times: 1,
+            words,
         });
         if self.unknown.len() < REASONS_MAX && !self.unknown.iter().any(|known| known.name == name)
         {
@@ -302,8 +307,8 @@ impl Account {
             Some((fate, reason)) => (fate, reason.into()),
             None => fate(&entry.what),
         };
-        if let (Fate::Unknown, EntryKind::Unknown(name)) = (fate, &entry.what) {
-            self.drifted(&short(name), entry);
+        if let (Fate::Unknown, EntryKind::Unknown(unknown)) = (fate, &entry.what) {
+            self.drifted(&short(&unknown.name), unknown.words, entry);
         }
         let Some(row) = self.rows.back_mut() else {
             return;
@@ -454,7 +459,7 @@ pub(in crate::pipeline) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
         EntryKind::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
         EntryKind::Fact(Fact::Context) => (Fate::Filtered, "context"),
         EntryKind::Noise(reason) => return (Fate::Filtered, reason.clone()),
-        EntryKind::Unknown(kind) => return (Fate::Unknown, Cow::Owned(short(kind))),
+        EntryKind::Unknown(unknown) => return (Fate::Unknown, Cow::Owned(short(&unknown.name))),
         EntryKind::Copied(_) => (Fate::Copied, "copy"),
     };
     (fate, reason.into())

@@ -244,20 +244,18 @@ impl IngestReport {
         self.files_read + self.files_moved + self.episodes_redacted > 0 || !self.problems.is_empty()
     }
 
-    /// Names and versions that this program doesn't know.
+    /// Names that this program doesn't know.
     pub fn drift(&self) -> u64 {
-        (self.ledger.drift.len() + self.newer.len()) as u64
+        self.ledger.drift.len() as u64
     }
 
-    /// How many of them, in how many files; `None`: there are none.
-    pub fn drift_line(&self) -> Option<String> {
-        let names = Some(self.drift()).filter(|names| *names > 0)?;
-        let (names, files) = (
-            plural(names, "unknown name"),
-            plural(self.files_drifting, "file"),
-        );
+    /// Records that aren't understood hold words; `None`: none does, and then nothing is lost.
+    pub fn drift_alarm(&self) -> Option<String> {
+        let (kinds, words) = self.ledger.unread()?;
         Some(format!(
-            "drift: {names} in {files} (sessionmill status --drift)"
+            "{} of records that this version doesn't know hold {}: none of them is stored",
+            plural(kinds, "kind"),
+            plural(words, "word"),
         ))
     }
 

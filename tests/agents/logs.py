@@ -1,0 +1,56 @@
+"""Reads the agents' logs for itself, with nothing of sessionmill's: how many lines each has, which
+sessions there are, and which kinds of lines."""
+import collections
+import json
+
+
+def files(home):
+    claude = [p for p in sorted((home / ".claude" / "projects").rglob("*.jsonl")) if p.stem != "journal"]
+    codex = sorted((home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
+    return {"claude": claude, "codex": codex}
+
+
+def lines(path):
+    """Its complete lines."""
+    data = path.read_bytes()
+    return data[:data.rfind(b"\n") + 1].count(b"\n")
+
+
+def claude_sessions(home):
+    """Ids of the conversations that people began, with the time at which the log was."""
+    return {p.stem: first_time(p) for p in files(home)["claude"] if "subagents" not in p.parts}
+
+
+def codex_sessions(home):
+    """Ids of the threads that people began, with the name of the rollout: its time and id."""
+    found = {}
+    for path in files(home)["codex"]:
+        with path.open() as log:
+            meta = json.loads(log.readline())["payload"]
+        if not isinstance(meta.get("source"), dict):  # a helper's names its parent there
+            found[meta["id"]] = path.name
+    return found
+
+
+def first_time(path):
+    with path.open() as log:
+        times = [v["timestamp"] for v in map(json.loads, log) if "timestamp" in v]
+    return min(times, default="")
+
+
+def kinds(home):
+    """How often each kind of line stands in the logs: `attachment/date`, `event_msg/token_count`."""
+    counts = collections.Counter()
+    for agent, paths in files(home).items():
+        for path in paths:
+            for line in path.open():
+                try:
+                    value = json.loads(line)
+                except ValueError:
+                    counts[f"{agent}: torn"] += 1
+                    continue
+                inner = value.get("attachment") or value.get("payload") or {}
+                inner = inner.get("type") if isinstance(inner, dict) else None
+                inner = inner or value.get("subtype") or value.get("operation")
+                counts[f"{agent}: {value.get('type')}{'/' + inner if inner else ''}"] += 1
+    return counts

@@ -1,0 +1,166 @@
+"""Hooks, the MCP server and the plugin inside the real agents: what reaches the model, and what is left
+behind when they are taken out again."""
+import json
+import pathlib
+import re
+
+HERE = pathlib.Path(__file__).parent
+ASK = "Please tell me about the fetch retries: why four attempts and not more?"
+
+
+def requests(b, before):
+    asked = [r for r in b.script.requests[before:] if r["note"] != "aside"]
+    return json.dumps([r["body"] for r in asked], ensure_ascii=False)
+
+
+def files(b):
+    """The agents' settings, byte for byte."""
+    names = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml"]
+    return {n: (b.home / n).read_bytes() if (b.home / n).exists() else None for n in names}
+
+
+def servers_of(b):
+    return json.loads((b.home / ".claude.json").read_text()).get("mcpServers", {})
+
+
+def blocks(b, before):
+    """Blocks of memory in the last request since: one of the session's start, one of the prompt."""
+    asked = [r for r in b.script.requests[before:] if r["note"].startswith("tell me")]
+    text = json.dumps(asked[-1]["body"]) if asked else ""
+    return re.findall(r"<graphiti_memory>.*?</graphiti_memory>", text)
+
+
+def once(found):
+    return bool(found) and len(set(found)) == len(found) <= 2
+
+
+def hooks(b):
+    settings = b.home / ".claude" / "settings.json"
+    settings.write_text('{\n    "cleanupPeriodDays": 99999,\n  "env": {"FOO": "1"}\n}')
+    before = files(b)
+    done = b.mill("hooks", "install", "--agent", "claude", "--agent", "codex")
+    b.check("hooks are installed", done.returncode == 0, done.stderr)
+    n = len(b.script.requests)
+    b.claude(ASK)
+    told = requests(b, n)
+    b.check("claude: recall reaches the model with its reason", "<graphiti_memory>" in told and "gateway" in told, told[-400:])
+    n = len(b.script.requests)
+    b.codex("--skip-git-repo-check", "--dangerously-bypass-hook-trust",
+            "Could you tell me about the fetch retries and the fixed rates?")
+    told = requests(b, n)
+    b.check("codex: recall reaches the model", "<graphiti_memory>" in told, told[-400:])
+    program = b.bin / "sessionmill"
+    program.rename(b.bin / "away")
+    b.claude("Please tell me about the fetch retries without a program")
+    (b.bin / "away").rename(program)
+    done = b.mill("hooks", "remove")
+    b.check("hooks are taken out, and every byte is as it was", files(b) == before, done.stderr)
+
+
+def results(b, before):
+    """Calls of our tools in the last request, and those that have a result: {tool: is an error}."""
+    asked = [r for r in b.script.requests[before:] if r["note"].startswith("Load the memory")]
+    calls, ended = {}, {}
+    body = asked[-1]["body"] if asked else {}
+    for message in body.get("messages", []):
+        for block in message["content"] if isinstance(message["content"], list) else []:
+            if block["type"] == "tool_use" and "sessionmill__" in block["name"]:
+                calls[block["id"]] = block["name"].split("__")[-1]
+            if block["type"] == "tool_result" and block["tool_use_id"] in calls:
+                ended[calls[block["tool_use_id"]]] = bool(block.get("is_error"))
+    for item in body.get("input", []):
+        if item.get("type") == "function_call" and "sessionmill" in (item.get("namespace") or ""):
+            calls[item["call_id"]] = item["name"]
+        if item.get("type") == "function_call_output" and item["call_id"] in calls:
+            text = json.dumps(item["output"])
+            ended[calls[item["call_id"]]] = "unsupported call" in text or "tool call failed" in text
+    return calls, ended
+
+
+def every_tool(b, agent, before):
+    wanted = {name.split("@")[-1] for scene in b.script.scenes if scene["when"].startswith("Load the memory")
+              for turn in scene["turns"] for tool in turn.get("tools", []) for name in tool if "@M@" in name}
+    calls, ended = results(b, before)
+    missing = wanted - ended.keys()
+    b.check(f"{agent}: each of {len(wanted)} tools is called and answers", not missing, missing)
+    failed = [tool for tool, error in ended.items() if error]
+    b.check(f"{agent}: no call fails", not failed, failed)
+
+
+def servers(b):
+    before = files(b)
+    done = b.mill("mcp", "install", "--agent", "claude", "--agent", "codex")
+    b.check("the server is installed", done.returncode == 0, done.stderr)
+    for folder in (b.project, b.till):
+        done = b.mill("track", "add", str(folder), "--include", "*.md")
+        b.check(f"files of {folder.name} are tracked", done.returncode == 0, done.stderr)
+    b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.project), "@SESSION@": b.names["@C1@"]}
+    n = len(b.script.requests)
+    b.claude("Load the memory tools and try all of them")
+    every_tool(b, "claude", n)
+    b.names |= {"@HERE@": str(b.till), "@SESSION@": b.names["@X1@"]}
+    n = len(b.script.requests)
+    b.codex("--skip-git-repo-check", "Load the memory tools here and try them")
+    every_tool(b, "codex", n)
+    b.mill("mcp", "remove")
+    b.check("the server is taken out, and every byte is as it was",
+            files(b) == before and "sessionmill" not in servers_of(b), servers_of(b))
+
+
+def plugin(b):
+    """From a local folder, by the agents' own commands."""
+    folder = str(HERE.parent.parent / "plugin")
+    for words in (["marketplace", "add", folder], ["install", "sessionmill@sessionmill"]):
+        done = b.run(["claude", "plugin", *words])
+        b.check(f"claude plugin {words[0]}", done.returncode == 0, done.stdout + done.stderr)
+    n = len(b.script.requests)
+    b.claude("Please tell me about the fetch retries once more")
+    b.check("claude: the plugin's hook brings the memory, once", once(blocks(b, n)), blocks(b, n))
+    b.names |= {"@M@": "mcp__plugin_sessionmill_sessionmill__", "@HERE@": str(b.project),
+                "@SESSION@": b.names["@C1@"]}
+    n = len(b.script.requests)
+    b.claude("Load the memory tools of the plugin")
+    every_tool(b, "claude, plugin", n)
+    n = len(b.script.requests)
+    b.claude("/sessionmill:recall tell me about the fetch retries, plugin", heard=False)
+    asked = requests(b, n)
+    b.check("claude: the command /recall reaches the model", "Ask the memory of earlier sessions: tell me" in asked, asked[-600:])
+    twice(b)
+    done = b.run(["claude", "plugin", "uninstall", "sessionmill@sessionmill"])
+    b.check("claude plugin uninstall", done.returncode == 0, done.stdout + done.stderr)
+    n = len(b.script.requests)
+    b.claude("Please tell me about the fetch retries without it")
+    b.check("claude: nothing of the plugin runs any more", not blocks(b, n), blocks(b, n))
+    plugin_of_codex(b, folder)
+    b.run(["claude", "plugin", "marketplace", "remove", "sessionmill"])
+    left = [name for name, data in files(b).items() if b"sessionmill" in (data or b"")]
+    b.check("the plugins are gone from all settings", not left, left)
+
+
+def twice(b):
+    """Hooks and servers that the plugin has are not installed beside it."""
+    before = files(b)
+    for part in ("hooks", "mcp"):
+        done = b.mill(part, "install", "--agent", "claude")
+        said = done.stdout + done.stderr
+        b.check(f"{part} install notices the plugin", "plugin" in said and files(b) == before
+                and "sessionmill" not in servers_of(b), said)
+        done = b.mill(part, "status")
+        b.check(f"{part} status shows the plugin", "plugin" in done.stdout + done.stderr, done.stdout + done.stderr)
+
+
+def plugin_of_codex(b, folder):
+    for words in (["marketplace", "add", folder], ["add", "sessionmill@sessionmill"]):
+        done = b.run(["codex", "plugin", *words], cwd=b.till)
+        b.check(f"codex plugin {words[0]}", done.returncode == 0, done.stdout + done.stderr)
+    n = len(b.script.requests)
+    b.codex("--skip-git-repo-check", "--dangerously-bypass-hook-trust",
+            "Please tell me about the fetch retries and the rates, in a plugin")
+    b.check("codex: the plugin's hook brings the memory, once", once(blocks(b, n)), blocks(b, n))
+    n = len(b.script.requests)
+    b.names |= {"@HERE@": str(b.till), "@SESSION@": b.names["@X1@"]}
+    b.codex("--skip-git-repo-check", "Load the memory tools of the plugin in codex")
+    every_tool(b, "codex, plugin", n)
+    for words in (["remove", "sessionmill@sessionmill"], ["marketplace", "remove", "sessionmill"]):
+        done = b.run(["codex", "plugin", *words], cwd=b.till)
+        b.check(f"codex plugin {words[0]}, again", done.returncode == 0, done.stdout + done.stderr)

@@ -1,0 +1,90 @@
+"""What the agents are made to do: each step is one that people do every day, or that happens to them."""
+import threading
+import time
+
+
+def claude(b):
+    c1 = b.names["@C1@"] = b.claude("Add a retry with exponential backoff to fetch() in client.py")
+    same = b.claude("Why four attempts and not more?", "--continue")
+    b.check("claude: --continue goes on in the same session", same == c1, f"{same} is not {c1}")
+    b.claude("Make the base delay configurable, please", "--resume", c1)
+    c2 = b.names["@C2@"] = b.claude("Now put failed requests into a Redis queue", "--resume", c1, "--fork-session")
+    b.claude("This won't work with our serverless setup, roll it back", "--resume", c2)
+    b.run(["git", "checkout", "-q", "main"])
+    b.claude("Say that the original goes on here", "--resume", c1)
+    b.names["@FAILS@"] = b.claude("Please clean up the settings module")
+    b.claude("Use a tool that nobody has")
+    b.claude("Please cause an API error")
+    b.claude("Print the long listing")
+    b.claude("Look at the picture in this folder")
+    b.claude("Start the server in the background")
+    b.names["@HELPED@"] = b.claude("Find out who calls fetch in this repository")
+    b.claude("Fetch a page that nobody allowed")
+    b.claude("Explain what client.py does, as a plan", "--permission-mode", "plan")
+    heard_while_busy(b)
+    running = b.started(["claude", "--allowedTools", "Bash", "-p"], "Measure how slow the checkout is", b.project)
+    b.names["@KILLED@"] = b.newest("claude")
+    b.running("claude", b.names["@KILLED@"])
+    b.kill(running)
+    b.claude("/compact", "--resume", c1, heard=False)
+    b.claude("Explain what client.py does now", "--resume", c1)
+    claude_in_a_terminal(b)
+
+
+def heard_while_busy(b):
+    """How long it takes until `watch` has a word that a busy agent said."""
+    watch = b.watching("watched")
+    waits = []
+
+    def listen(turn, word):
+        if b.wait(lambda: any(r["note"] == f"Walk through the modules#{turn}" for r in b.script.requests)):
+            waits.append(b.until_found(word, "watched"))
+
+    listeners = [threading.Thread(target=listen, args=pair) for pair in ((2, "quokka"), (8, "axolotl"))]
+    [listener.start() for listener in listeners]
+    b.claude("Walk through the modules one by one")
+    [listener.join() for listener in listeners]
+    watch.terminate()
+    watch.wait()
+    b.figures["a word said → found, with `watch`, while the agent works"] = f"{max(waits, default=99):.0f} s"
+    b.check("watch: what a busy agent says is found within 12 s", len(waits) == 2 and max(waits) <= 12, waits)
+
+
+def claude_in_a_terminal(b):
+    """Two prompts typed, the second one stopped with Esc."""
+    if not b.has_tmux:
+        return
+    b.tmux("new-session", "-d", "-s", "c", "-x", "160", "-y", "50", "claude --permission-mode acceptEdits")
+    if not b.wait(lambda: "❯" in b.screen("c") or ">" in b.screen("c")):
+        return b.check("claude: begins in a terminal", False, b.screen("c"))
+    time.sleep(1)
+    b.typed("c", "Say good morning in the terminal")
+    answered = b.wait(lambda: "Good morning from the terminal." in b.screen("c"))
+    b.check("claude: answers in a terminal", answered, b.screen("c"))
+    b.typed("c", "Write a very long poem about the sea")
+    b.wait(lambda: any(r["note"] == "Write a very long poem#0" for r in b.script.requests))
+    time.sleep(1.5)
+    b.tmux("send-keys", "-t", "c", "Escape")
+    stopped = b.wait(lambda: "nterrupted" in b.screen("c"), 10)
+    b.check("claude: is stopped with Esc", stopped, b.screen("c"))
+    b.names["@TERMINAL@"] = b.newest("claude")
+    b.tmux("kill-session", "-t", "c")
+
+
+def codex(b):
+    new = ["--skip-git-repo-check"]
+    x1 = b.names["@X1@"] = b.codex(*new, "Add a currency converter with fixed rates")
+    same = b.codex("resume", "--last", "Why are the rates fixed?")
+    b.check("codex: resume --last goes on in the same session", same == x1, f"{same} is not {x1}")
+    b.codex("resume", x1, "Round to two decimals")
+    b.names["@X2@"] = b.codex("fork", x1, "Take the rounding back")
+    b.codex("-c", "model_auto_compact_token_limit=500", "resume", x1, "Say that the original goes on here too")
+    b.codex(*new, "Run the broken migration")
+    b.codex(*new, "Please cause an API error with this one")
+    b.codex(*new, "Print the long listing here")
+    b.codex(*new, "-i", str(b.till / "dot.png"), "--", "What is in the attached picture?")
+    b.names["@XHELPED@"] = b.codex(*new, "Let a helper count the lines")
+    running = b.started(["codex", "exec", *new], "Measure how slow the checkout is on that disk", b.till)
+    b.names["@XKILLED@"] = b.newest("codex")
+    b.running("codex", b.names["@XKILLED@"])
+    b.kill(running)
