@@ -81,10 +81,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         }
     } else if is_stored {
         let size = bytes(size);
-        ctx.out.did(format!(
-            "what is stored stays: {} ({size})",
-            store.display()
-        ))?;
+        ctx.out
+            .did(format!("the store stays: {} ({size})", store.display()))?;
         ctx.out
             .note("hint: sessionmill uninstall --purge deletes it")?;
     }

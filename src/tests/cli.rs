@@ -128,7 +128,7 @@ fn nothing_is_read_before_somebody_says_yes() {
     );
     assert!(!desk.path(".graphiti").exists());
     let planned = desk.run("sessionmill plan").stdout;
-    assert!(planned.starts_with("a run would read nothing"), "{planned}");
+    assert!(planned.starts_with("nothing would be read"), "{planned}");
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn a_log_and_a_line_are_accounted_for() {
     assert!(
         absent
             .stderr
-            .contains("no log like it lies below the sources"),
+            .contains("no log with that name is below the sources"),
         "{}",
         absent.shown()
     );

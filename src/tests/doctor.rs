@@ -415,6 +415,9 @@ fn what_was_set_aside_is_named_and_goes_when_somebody_says_so() {
         purged.shown()
     );
     assert!(!aside.exists() && store(&desk).exists());
-    assert_eq!(desk.run(purge).stdout, "no repair set anything aside\n");
+    assert_eq!(
+        desk.run(purge).stdout,
+        "there are no damaged stores from a repair\n"
+    );
     assert!(!codes(&desk).contains(&"set-aside".to_owned()));
 }

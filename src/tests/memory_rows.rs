@@ -435,7 +435,7 @@ fn row_024_and_025_connectivity_and_the_state_of_memory_are_shown() {
     set(&desk, &world, json!({"enabled": false}));
     let shown = done(desk.run("sessionmill status")).stdout;
     assert!(
-        shown.contains("graphs: off: graphiti.enabled is false"),
+        shown.contains("graphs: off, graphiti.enabled is false"),
         "{shown}"
     );
     let shown = done(desk.run("sessionmill deliver status")).stdout;

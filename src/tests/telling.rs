@@ -411,7 +411,7 @@ fn budgets_of_a_run_and_of_a_day_bound_what_is_asked() {
         put(&desk, "bbbb", 11, &["paint"]);
         let ran = run(&desk, "run");
         assert!(
-            ran.stdout.contains("the budget is used up"),
+            ran.stdout.contains("the budget is spent"),
             "{}",
             ran.shown()
         );
