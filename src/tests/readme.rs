@@ -80,8 +80,8 @@ fn the_readmes_commands_do_what_it_prints() {
 fn shell(desk: &Desk, line: &str) {
     let ended = Command::new("sh")
         .args(["-c", line])
-        .env("HOME", desk.home.path())
-        .current_dir(desk.home.path())
+        .env("HOME", desk.path(""))
+        .current_dir(desk.path(""))
         .output()
         .expect("a shell");
     let said = String::from_utf8_lossy(&ended.stderr);
