@@ -110,7 +110,7 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     let (status, waiting) = (&state.status, &state.waiting);
     let word = if state.gate.0 { "on" } else { "off" };
     ctx.out
-        .line(format!("tracking: {word} ({})", state.gate.1))?;
+        .line(format!("tracking: {word}, {}", state.gate.1))?;
     for line in state.memory.lines() {
         ctx.out.line(line)?;
     }

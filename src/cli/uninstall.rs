@@ -70,7 +70,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("uninstall", body)?;
     } else if let Some(done) = purged {
         ctx.out
-            .did(format!("deleted what was stored ({})", bytes(size)))?;
+            .did(format!("deleted all stored data ({})", bytes(size)))?;
         if done.switched_off {
             let file = ctx.home.config();
             ctx.out

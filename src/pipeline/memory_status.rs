@@ -90,8 +90,10 @@ impl MemoryStatus {
             false => "",
         };
         let tracked = match self.is_tracked {
-            true => "tracked",
-            false => "not tracked (docs/tracking.md)",
+            true => "recorded",
+            false => {
+                "not recorded; to record them: sessionmill config set --tracking defaults.enabled true"
+            }
         };
         vec![
             format!("git operations: {tracked}"),
