@@ -9,6 +9,7 @@ use crate::memory::places::{glob_from_root, tracked_root};
 use crate::memory::redaction_setup;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::Strategy;
+use crate::model::human::plural;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
@@ -161,10 +162,10 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
     let done = done.map_err(typed)?;
     store.finish()?;
     Ok(format!(
-        "{} file changes and {} git operations recorded, {} files looked at; {} can't be read\n",
-        done.files.changes(),
-        done.operations,
-        done.files.seen,
+        "{} and {} recorded, {} looked at; {} can't be read\n",
+        plural(done.files.changes(), "file change"),
+        plural(done.operations, "git operation"),
+        plural(done.files.seen, "file"),
         done.unread(),
     ))
 }

@@ -414,7 +414,7 @@ mod tests {
         );
         assert_eq!(unknown.kind, ErrorKind::Failed);
         let path = error("/nn/code/agentw");
-        assert_eq!(path.message, "nothing is stored of /nn/code/agentw");
+        assert_eq!(path.message, "nothing from /nn/code/agentw is stored");
         assert!(error("zzz").hint.is_some_and(|hint| hint.contains("stats")));
     }
 

@@ -263,9 +263,13 @@ fn a_name_will_do_and_what_it_leaves_open_is_asked() {
         (
             "/nowhere/ap",
             Exit::Failed,
-            "nothing is stored of /nowhere/ap",
+            "nothing from /nowhere/ap is stored",
         ),
-        ("../nowhere", Exit::Failed, "nothing is stored of ~/nowhere"),
+        (
+            "../nowhere",
+            Exit::Failed,
+            "nothing from ~/nowhere is stored",
+        ),
     ] {
         for (line, _) in READING
             .iter()

@@ -232,7 +232,7 @@ fn a_file_that_graphiti_shares_is_read_with_one_note() {
     let ran = done(shared(json!({})));
     let notes = ran
         .stderr
-        .matches("Graphiti's own: database, llm.default_model, daemon")
+        .matches("they are Graphiti's: database, llm.default_model, daemon")
         .count();
     assert_eq!(notes, 1, "{}", ran.shown());
     let ran = shared(json!({"databse": {}}));
@@ -303,7 +303,7 @@ fn one_project_is_switched_off_and_on_whatever_stands_around_it() {
     fs::create_dir(desk.path("shop")).unwrap();
     let on = desk.run("sessionmill enable --project shop");
     assert_eq!(on.exit, Exit::Usage, "{}", on.shown());
-    assert!(on.stderr.contains("only takes back"), "{}", on.shown());
+    assert!(on.stderr.contains("only undoes"), "{}", on.shown());
     done(desk.run("sessionmill disable --project shop"));
     let on = done(desk.run("sessionmill enable --project shop"));
     assert!(

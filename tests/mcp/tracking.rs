@@ -73,7 +73,10 @@ fn files_are_configured_told_paused_and_switched_off() {
     let bare = ask("list_tracked_files", json!({"include_status": false}));
     assert_eq!(bare.unwrap(), "src/auth.py\n");
     let synced = ask("sync_tracked_files", json!({})).unwrap();
-    assert!(synced.starts_with("1 changes of files"), "{synced}");
+    assert!(
+        synced.starts_with("1 file change and 0 git operations recorded"),
+        "{synced}"
+    );
     assert_eq!(
         ask("list_tracked_files", json!({})).unwrap(),
         "told src/auth.py\n"

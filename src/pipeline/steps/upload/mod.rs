@@ -314,7 +314,7 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     for (n, what) in [
         (sink.delivered + sink.found, "delivered"),
         (sink.enriched, "enriched"),
-        (sink.to_enrich, "to be enriched"),
+        (sink.to_enrich, "waiting to be processed by its model"),
         (sink.unverified, "posted, can't be verified"),
         (sink.beside, "beside an older revision that stays there"),
         (sink.failed, "to be tried again"),
