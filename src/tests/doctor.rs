@@ -237,7 +237,7 @@ fn a_repair_keeps_what_only_the_store_has() {
     bytes[(index - 1) * page..index * page].fill(0xa5);
     fs::write(store(&desk), &bytes).unwrap();
     let ran = desk.run("sessionmill doctor --repair");
-    assert!(ran.stdout.contains("made the"), "{}", ran.shown());
+    assert!(ran.stdout.contains("rebuilt the"), "{}", ran.shown());
     assert_eq!(
         desk.run("sessionmill store dump").stdout,
         dump,
@@ -271,7 +271,11 @@ fn logs_that_claude_code_will_delete_first_are_named_with_their_dates() {
         "{}",
         ran.shown()
     );
-    assert!(ran.stdout.contains("from 2026-06-01 on"), "{}", ran.shown());
+    assert!(
+        ran.stdout.contains("the first on 2026-06-01"),
+        "{}",
+        ran.shown()
+    );
     assert!(
         ran.stdout.contains("\n  sessionmill run\n"),
         "{}",

@@ -126,7 +126,7 @@ fn files_are_configured_told_paused_and_switched_off() {
     let mut asks = |tool: &str| client.call(tool, json!({"project_path": root}));
     let synced = asks("sync_tracked_files").unwrap();
     assert!(
-        synced.ends_with("of 0 files; 1 can't be read\n"),
+        synced.ends_with("0 files looked at; 1 can't be read\n"),
         "{synced}"
     );
     let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
