@@ -89,10 +89,9 @@ fn tell(
     let file = compared.recorded.display();
     match &compared.difference {
         _ if record => ctx.out.line(format!("recorded {file}")),
-        None => ctx.out.line(format!("the result is as recorded in {file}")),
+        None => ctx.out.line(format!("the result matches {file}")),
         Some(difference) => {
-            ctx.out
-                .line(format!("the result is not as recorded in {file}"))?;
+            ctx.out.line(format!("the result differs from {file}"))?;
             ctx.out.text(difference)?;
             let hint = format!("hint: sessionmill run {} --check --record", pipeline.name);
             ctx.out.note(hint)

@@ -124,7 +124,7 @@ fn list(ctx: &mut Ctx) -> Result<()> {
             .document("consent list", json!({"consents": consents}));
     }
     for said in &last {
-        let what = if said.given { "given" } else { "taken back" };
+        let what = if said.given { "given" } else { "withdrawn" };
         let line = format!(
             "{}: {what} {} with version {}",
             said.scope,
@@ -138,7 +138,9 @@ fn list(ctx: &mut Ctx) -> Result<()> {
     }
     match last.iter().any(|said| said.given && said.scope != TRACKING) {
         true => Ok(()),
-        false => ctx.out.note("nothing may be sent anywhere"),
+        false => ctx
+            .out
+            .note("no destination has your consent; nothing is sent anywhere"),
     }
 }
 
@@ -169,7 +171,7 @@ fn report(command: &str, endpoint: &Endpoint, given: bool, ctx: &mut Ctx) -> Res
     }
     let line = match given {
         true => format!("{endpoint}: consent is recorded"),
-        false => format!("{endpoint}: consent is taken back, nothing is sent there from now on"),
+        false => format!("{endpoint}: consent is withdrawn; nothing is sent there from now on"),
     };
     ctx.out.did(line)
 }

@@ -278,7 +278,7 @@ fn tell_run(done: &[SinkReport], ctx: &mut Ctx) -> Result<Exit> {
             ctx.out.line(line)?;
         }
         if lines.is_empty() {
-            ctx.out.line("nothing waits")?;
+            ctx.out.line("nothing is waiting")?;
         }
     }
     Ok(exit(done))
@@ -330,13 +330,13 @@ fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) ->
             }
             if v.unverified > 0 {
                 let unverified = plural(v.unverified, "episode");
-                let line = format!("sink {sink}: nobody can say whether {unverified} arrived");
+                let line = format!("sink {sink}: {unverified} can't be verified");
                 ctx.out.line(line)?;
             }
             if v.without_text > 0 {
                 let texts = plural(v.without_text, "text");
                 ctx.out.note(format!(
-                    "{texts} of these were left to the sinks: sessionmill run --rebuild --all reads the logs that remain"
+                    "{texts} of these are stored by the sinks only: sessionmill run --rebuild --all reads the logs that remain"
                 ))?;
             }
             if v.missing > v.requeued {

@@ -85,11 +85,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 fn tell_repair(repaired: &Repaired, ctx: &mut Ctx) -> Result<()> {
     match repaired {
-        Repaired::Nothing => ctx.out.line("the store is sound; nothing was done"),
+        Repaired::Nothing => ctx.out.line("the store is intact; nothing to repair"),
         Repaired::Index { episodes } => {
             let episodes = plural(*episodes, "episode");
             ctx.out
-                .line(format!("made the full-text index again: {episodes}"))
+                .line(format!("rebuilt the full-text index: {episodes}"))
         }
         Repaired::Store(rebuilt) => {
             rebuilt
@@ -106,7 +106,7 @@ fn tell_repair(repaired: &Repaired, ctx: &mut Ctx) -> Result<()> {
 
 fn tell(diagnoses: &[Diagnosis], ctx: &mut Ctx) -> Result<()> {
     if diagnoses.is_empty() {
-        return ctx.out.line("nothing is wrong");
+        return ctx.out.line("no problems found");
     }
     for diagnosis in diagnoses {
         let style = match diagnosis.severity {

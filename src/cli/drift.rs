@@ -44,7 +44,7 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
     }
     if rows.is_empty() {
         ctx.out
-            .line("no drift: the logs say nothing that this version doesn't know")?;
+            .line("no drift: this version knows everything in the logs")?;
         return Ok(Exit::Done);
     }
     let mut lines = vec![

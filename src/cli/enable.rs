@@ -77,7 +77,7 @@ pub fn disable(args: &DisableArgs, ctx: &mut Ctx) -> Result<Exit> {
     edit::set_enabled(&file, false)?;
     report("disable", false, &file, None, ctx)?;
     ctx.out
-        .note("hint: what is stored stays; `sessionmill schedule remove` stops the timer too")?;
+        .note("hint: the store stays; `sessionmill schedule remove` stops the timer too")?;
     Ok(Exit::Done)
 }
 
@@ -88,7 +88,7 @@ fn consent(given: Option<&str>, ctx: &mut Ctx) -> Result<String> {
         None => {
             let home = ctx.home.dir.display().to_string();
             ctx.out.note(format!(
-                "sessionmill will read what coding agents wrote to disk on this machine and keep\n\
+                "sessionmill will read what coding agents wrote to disk on this machine and store\n\
                  what was said in {home}, readable by you only. Nothing leaves this machine."
             ))?;
             ctx.ask(&format!("Type yes to agree to \"{CONSENT_TEXT}\":"))?
@@ -121,8 +121,7 @@ fn exclude(typed: &Path, excluded: bool, ctx: &mut Ctx) -> Result<Exit> {
     let named = |pattern: &&String| **pattern == literal(&folder) || leads_there(pattern);
     let named: Vec<String> = patterns.iter().filter(named).cloned().collect();
     if !excluded && !loaded.config.enabled && named.is_empty() {
-        let what =
-            "tracking is off everywhere: `enable --project` only takes back `disable --project`";
+        let what = "tracking is off everywhere: `enable --project` only undoes `disable --project`";
         return Err(Error::usage(what).hinted("sessionmill enable").into());
     }
     let file = ctx.home.config();
@@ -142,7 +141,7 @@ fn exclude(typed: &Path, excluded: bool, ctx: &mut Ctx) -> Result<Exit> {
             .warn("tracking is off everywhere: sessionmill enable")?;
     }
     if excluded && !Path::new(&folder).exists() && !session_filters::places(ctx)?.has(&folder) {
-        let what = format!("there is no folder {folder}, and nothing is stored of it");
+        let what = format!("there is no folder {folder}, and nothing from it is stored");
         ctx.out.warn(what)?;
     }
     Ok(Exit::Done)

@@ -99,14 +99,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     report(&gone, single.as_deref(), Some(&left), ctx)?;
     if store.is_compaction_due()? {
         ctx.out
-            .warn("somebody reads the store: its file keeps traces until the next run")?;
+            .warn("another process is reading the store; the next run removes the last traces from its file")?;
     }
     if let Some(aside) = set_aside::after_forgetting(&ctx.home) {
         ctx.out.warn(aside)?;
     }
     for kin in &gone.kin {
         ctx.out.note(format!(
-            "session {kin} has words that this one began with: sessionmill forget {kin}"
+            "session {kin} contains the beginning of this one: sessionmill forget {kin}"
         ))?;
     }
     Ok(Exit::Done)
@@ -129,7 +129,7 @@ fn purge(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     match set_aside::named(&files) {
         Some(named) => ctx.out.line(format!("{verb} {named}"))?,
-        None => ctx.out.line("no repair set anything aside")?,
+        None => ctx.out.line("there are no damaged stores from a repair")?,
     }
     Ok(Exit::Done)
 }
@@ -146,7 +146,7 @@ fn nothing(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         report(would, None, None, ctx)?;
     }
-    ctx.out.note("nothing is stored that this names")?;
+    ctx.out.note("nothing stored matches")?;
     if let Some(path) = &args.project {
         let path = shell::word(&path.to_string_lossy());
         let hint = format!("hint: sessionmill disable --project {path} keeps its logs out");
@@ -178,9 +178,9 @@ fn confirm(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<()> {
     match ctx.ask(&question)? {
         Some(answer) if answer.eq_ignore_ascii_case("yes") => Ok(()),
         _ => {
-            let message = format!("nothing was forgotten: {} would go", counts(would));
+            let message = format!("nothing was forgotten: this would delete {}", counts(would));
             Err(Error::usage(message)
-                .hinted("the same with --dry-run or --yes")
+                .hinted("add --dry-run to see what, or --yes to do it")
                 .into())
         }
     }
@@ -275,7 +275,7 @@ fn report(
         if *kept > 0 {
             let kept = human::plural(*kept, "forgotten episode");
             ctx.out.warn(format!(
-                "the sink {sink} can't remove {kept}: remove them there by hand"
+                "sink {sink} can't remove {kept}: remove them there yourself"
             ))?;
         }
         if *episodes == 0 {
@@ -284,11 +284,11 @@ fn report(
         let episodes = human::plural(*episodes, "forgotten episode");
         match configured {
             true => ctx.out.note(format!(
-                "the sink {sink} still has {episodes} and is asked by the next run: \
+                "sink {sink} still has {episodes}; the next run asks it to remove them: \
                  sessionmill deliver run {sink}"
             ))?,
             false => ctx.out.warn(format!(
-                "the sink {sink} still has {episodes} and is not in the settings: \
+                "sink {sink} still has {episodes} and is not in the settings: \
                  name it there again, or remove them by hand"
             ))?,
         }
@@ -321,10 +321,13 @@ fn undo(args: &Args, store: &mut Store, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let count = |ids: &[String]| human::plural(ids.len() as u64, "session");
-    ctx.out.line(format!("{} may come back", count(&back)))?;
+    ctx.out
+        .line(format!("{} can be read again", count(&back)))?;
     if !lost.is_empty() {
-        ctx.out
-            .line(format!("{} can't: the logs are gone", count(&lost)))?;
+        ctx.out.line(format!(
+            "{} can't be restored: the logs are gone",
+            count(&lost)
+        ))?;
     }
     let command = if times {
         "run --all --rebuild"

@@ -45,7 +45,7 @@ pub struct GraphRequest<'a> {
 /// Asks and shows; no fact is exit 1. Nothing is asked where nothing could be shown.
 pub fn run(asked: &GraphRequest<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exit> {
     if asked.words.trim().is_empty() {
-        let error = Error::usage("a graph is asked about something");
+        let error = Error::usage("a graph search needs words");
         return Err(error.hinted("sessionmill search --graph redis").into());
     }
     let loaded = ctx.settings()?;
@@ -132,10 +132,8 @@ fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a SinkSettings
     };
     found.ok_or_else(|| {
         let what = name.map_or("no sink".to_owned(), |name| format!("no sink {name}"));
-        Error::usage(format!(
-            "{what} is a Graphiti server that is spoken to over REST"
-        ))
-        .hinted("docs/delivery.md says how one is named in the settings")
+        Error::usage(format!("{what} is a Graphiti server with REST"))
+            .hinted("docs/delivery.md shows how to configure one")
     })
 }
 
@@ -199,7 +197,7 @@ fn print(shown: &SourcedFact, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line(line)?;
     }
     if shown.sources.is_empty() {
-        ctx.out.line("  (no session here tells it)")?;
+        ctx.out.line("  (from no session in this store)")?;
     }
     ctx.out.line("")
 }

@@ -90,7 +90,9 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(title)?;
     if found.completed.of > 0 {
         let completed = found.completed.shown();
-        ctx.out.line(format!("completed: {completed}"))?;
+        ctx.out.line(format!(
+            "completed: {completed}, the range is the 95 % interval"
+        ))?;
     }
     let store = ctx.reader()?;
     // the whole id can be typed too

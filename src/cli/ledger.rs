@@ -64,7 +64,7 @@ fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {
             bytes(checkpoint.stat.size),
             match checkpoint.line {
                 0 => "may still grow from its first line on".to_owned(),
-                line => format!("may still grow behind line {line}"),
+                line => format!("may still grow after line {line}"),
             }
         ))?;
         ctx.out.text(lines(&account.ledger))?;
@@ -104,7 +104,7 @@ fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit
     let loaded = ctx.settings()?;
     let found = files::walk(&loaded.config.roots, &registry::is_log);
     let Some(file) = found.files.iter().find(|file| *file.key == *key) else {
-        let error = Error::new(ErrorKind::Failed, format!("{key} is gone from disk"));
+        let error = Error::new(ErrorKind::Failed, format!("{key} was deleted from disk"));
         return Err(error
             .hinted(format!("sessionmill status --ledger {key}"))
             .into());
@@ -169,7 +169,7 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
         .find(|file| *file.key == *name || file.key.contains(name));
     let (state, hint) = match file {
         None => (
-            "no log like it lies below the sources",
+            "no log with that name is below the sources",
             "sessionmill status lists the sources",
         ),
         Some(file) if config.excluded.covers(&file.key) => (

@@ -153,7 +153,7 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
     }
     if rows.is_empty() {
         ctx.out
-            .note("no memory is kept; hint: sessionmill promote --kind preference --text …")?;
+            .note("no memories are saved; hint: sessionmill promote --kind preference --text …")?;
     }
     match self::rows(&[MemoryState::Refused], ctx)?.len() {
         0 => Ok(()),
@@ -214,7 +214,7 @@ fn chosen(typed: &str, store: &Store) -> Result<(MemoryRow, KeptWords), Error> {
         Some((Some(kept), row)) => Ok((row, kept)),
         Some((None, row)) => {
             let state = row.state.as_str();
-            let message = format!("memory {typed} was {state}: nothing is kept of it");
+            let message = format!("memory {typed} was {state}: nothing of it is stored");
             Err(Error::new(ErrorKind::Failed, message).hinted("sessionmill memories list"))
         }
         None => Err(failed("there is no memory")),
@@ -292,7 +292,7 @@ fn undo(typed: &str, ctx: &mut Ctx) -> Result<()> {
         let body = json!({"memory": row.id, "left_at_sinks": left});
         return ctx.out.document("memories undo", body);
     }
-    ctx.out.did(format!("memory {} is taken back", row.id))?;
+    ctx.out.did(format!("memory {} is withdrawn", row.id))?;
     match left {
         0 => Ok(()),
         left => {

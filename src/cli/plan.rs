@@ -39,7 +39,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             true => ctx.out.document("plan", body)?,
             false => ctx
                 .out
-                .line(format!("a run would read nothing: {}", gate.reason))?,
+                .line(format!("nothing would be read: {}", gate.reason))?,
         }
         ctx.out.note("hint: sessionmill init")?;
         return Ok(Exit::Done);
@@ -95,14 +95,14 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     }
     let tally = &report.tally;
     ctx.out.line(format!(
-        "a run would read {} of {}: {}, {}",
+        "would read {} of {}: {}, {}",
         count(report.files_read),
         plural(report.files_found, "log"),
         plural(report.ledger.total(), "line"),
         bytes(tally.read_bytes),
     ))?;
     ctx.out.line(format!(
-        "and store {} ({} may still grow): {} of text, {} of what was read, ≈ {} tokens",
+        "would store {} ({} may still grow): {} of text ({} of the input), ≈ {} tokens",
         plural(report.episodes_sealed + report.episodes_open, "episode"),
         count(report.episodes_open),
         bytes(report.text_bytes),
@@ -111,7 +111,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     ))?;
     if plan.summaries > 0 {
         ctx.out.line(format!(
-            "and write the pages of {}",
+            "would write summaries of {}",
             plural(plan.summaries, "session")
         ))?;
     }
@@ -132,7 +132,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         .filter(|predicted| predicted.sessions > 0);
     if let (Some(predicted), Some(llm)) = (predicted, &config.llm) {
         ctx.out.line(format!(
-            "and ask {} at {} what {} came to that the store has: ≈ {} tokens, ${:.2}",
+            "would ask {} at {} to summarize {} in the store: ≈ {} tokens, ${:.2}",
             llm.model,
             llm.endpoint,
             plural(predicted.sessions, "session"),
@@ -143,7 +143,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     let messages = plan.messages.filter(|planned| planned.messages > 0);
     if let (Some(planned), Some(llm)) = (messages, &config.llm) {
         ctx.out.line(format!(
-            "and ask {} at {} to condense {} that wait: ≈ {} tokens, ${:.2}",
+            "would ask {} at {} to condense {} in the store: ≈ {} tokens, ${:.2}",
             llm.model,
             llm.endpoint,
             plural(planned.messages, "long message"),
@@ -154,7 +154,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     let texts = plan.texts.filter(|texts| *texts > 0);
     if let (Some(texts), Some(model)) = (texts, &config.embeddings) {
         ctx.out.line(format!(
-            "and send {} that the store has to {} at {} for their vectors",
+            "would send {} from the store to {} at {} for embedding",
             plural(texts, "text"),
             model.model,
             model.endpoint,
@@ -165,7 +165,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             let tools = plural(question.names.len() as u64, "unknown tool");
             let names = question.names.join(", ");
             ctx.out.line(format!(
-                "and ask {} at {} about {tools} that the store knows: {names}",
+                "would ask {} at {} about {tools} in the store: {names}",
                 llm.model, llm.endpoint
             ))?;
         }
@@ -175,9 +175,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             || texts.is_some()
             || costs.iter().any(|cost| cost.model.is_some()) => {}
         _ if plan.may_ask.is_some() => {}
-        _ => ctx
-            .out
-            .line("in money: nothing; no language model is asked")?,
+        _ => ctx.out.line("cost: $0 (no LLM calls)")?,
     }
     if let Some(may_ask) = &plan.may_ask {
         ctx.out.line(may_ask.line())?;

@@ -48,7 +48,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let from = session_filters::places(ctx)?.stored_root(old, &ctx.env.cwd)?;
     let to = root_of(Some(new), &ctx.env.cwd);
     if from == to {
-        return Err(Error::usage(format!("{to} is where it was")).into());
+        return Err(Error::usage(format!("{to} is already there")).into());
     }
     if !Path::new(&to).is_dir() {
         let hint = "move or clone the project there first";

@@ -108,7 +108,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let (id, scope) = (memory.id, memory.scope.as_str());
     ctx.out.did(match is_new {
         true => format!("memory {id} ({scope}): {}", memory.title),
-        false => format!("memory {id} ({scope}) is kept already: {}", memory.title),
+        false => format!("memory {id} ({scope}) is saved already: {}", memory.title),
     })?;
     if let Some(note) = recall_note(&memory, &settings.recall) {
         ctx.out.warn(note)?;

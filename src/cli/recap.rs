@@ -93,7 +93,6 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let ended = latest.first().and_then(|row| row.session.facts.ended);
         let day = ended.map(|at| ctx.zone.show(at).format("%Y-%m-%d").to_string());
         let since = day.unwrap_or_else(|| "30d".to_owned());
-        ctx.out.note("no session in that time")?;
         ctx.out
             .note(format!("hint: sessionmill recap --since {since}"))?;
     }

@@ -153,7 +153,7 @@ fn execute(
 }
 
 /// What somebody is told who presses Ctrl-C.
-const STOPPED: &str = "stopped: what is stored stays; the same command goes on from there";
+const STOPPED: &str = "stopped: progress is saved; run the same command to continue";
 
 /// What could not be read is not all that was to be read.
 fn exit(done: &RunReport) -> Exit {
@@ -172,7 +172,7 @@ pub(super) fn refuse(command: &str, reason: &str, ctx: &mut Ctx) -> Result<Exit>
         )?;
     }
     ctx.out
-        .note(format!("tracking is off, nothing was read: {reason}"))?;
+        .note(format!("tracking is off; nothing was read: {reason}"))?;
     ctx.out.note("hint: sessionmill init")?;
     Ok(Exit::Done)
 }
@@ -211,8 +211,9 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         return Ok(());
     }
     if report.files_found == 0 {
-        ctx.out.line("there are no logs in the configured places")?;
-        ctx.out.note("hint: sessionmill status lists them")?;
+        ctx.out.line("no logs found")?;
+        ctx.out
+            .note("hint: sessionmill status lists the folders that are searched")?;
     } else {
         for line in report.news(done.read_ms) {
             ctx.out.line(line)?;
@@ -227,10 +228,10 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     }
     if let Some(group) = &report.group_kept {
         ctx.out.warn(format!(
-            "this machine has another name now; new episodes go on to the group {group}"
+            "this machine's name has changed; new episodes still go to the group {group}"
         ))?;
         ctx.out
-            .note("hint: set `session_tracking.group_id` to settle which group they go to")?;
+            .note("hint: set `session_tracking.group_id` to choose the group")?;
     }
     for line in report.left_out_lines() {
         ctx.out.line(line)?;

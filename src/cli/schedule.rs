@@ -210,7 +210,7 @@ pub(super) fn remove(ctx: &mut Ctx) -> Result<Exit> {
     }
     for path in gone {
         let verb = if path == Path::new("crontab") {
-            "took our lines out of the"
+            "removed our lines from the"
         } else {
             "removed"
         };

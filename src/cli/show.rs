@@ -180,7 +180,7 @@ fn name_only(found: &mut Found) {
 fn absent(id: &str, forgotten: bool) -> Error {
     let message = match forgotten {
         true => format!("session {id} was forgotten"),
-        false => format!("there is no episode and no session {id}"),
+        false => format!("there is no episode or session {id}"),
     };
     let error = Error::new(ErrorKind::Failed, message);
     match forgotten {
@@ -298,7 +298,7 @@ fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
     match found.episode.text.as_str() {
         "" => ctx
             .out
-            .line("(kept by the sinks alone: upload.keep_local is false)"),
+            .line("(stored by the sinks only: upload.keep_local is false)"),
         text if found.episode.source == EpisodeSource::SessionSummary => {
             let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
             ctx.out.text(rendered(text, columns))

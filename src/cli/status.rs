@@ -110,7 +110,7 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     let (status, waiting) = (&state.status, &state.waiting);
     let word = if state.gate.0 { "on" } else { "off" };
     ctx.out
-        .line(format!("tracking: {word} ({})", state.gate.1))?;
+        .line(format!("tracking: {word}, {}", state.gate.1))?;
     for line in state.memory.lines() {
         ctx.out.line(line)?;
     }
@@ -124,7 +124,7 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         ctx.out.line(alarm.line(ctx.zone))?;
     }
     ctx.out.line(format!(
-        "waiting: {}, {} on disk",
+        "not read yet: {}, {}",
         plural(waiting.slices.len() as u64, "log"),
         bytes(backlog_bytes(waiting))
     ))?;
@@ -144,10 +144,10 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     ))?;
     let marked = match status.kept_out {
         0 => String::new(),
-        n => format!(" ({} by a marker)", count(n)),
+        n => format!(" ({} by a marker in the prompt)", count(n)),
     };
     ctx.out.line(format!(
-        "holds: {}, {}, {} ({} may still grow), {} forgotten{marked}",
+        "stored: {}, {}, {} ({} may still grow); {} forgotten{marked}",
         plural(status.files.values().sum(), "file"),
         plural(status.sessions.values().sum(), "session"),
         plural(status.sealed + status.open, "episode"),
@@ -158,7 +158,7 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     if state.older > 0 {
         let older = plural(state.older, "episode");
         ctx.out.line(format!(
-            "made by older rules or settings: {older} (sessionmill run --rebuild)"
+            "made with older rules or settings: {older} (sessionmill run --rebuild)"
         ))?;
     }
     ctx.out.line("")?;
@@ -176,7 +176,7 @@ fn models(state: &State, ctx: &mut Ctx) -> Result<()> {
         let told = llm_summaries.iter().map(|(state, n)| match state.as_str() {
             "told" => format!("{} written by a model", count(*n)),
             "refused" => format!("{} {FAILED}", count(*n)),
-            _ => format!("{} not asked about", count(*n)),
+            _ => format!("{} not asked about yet", count(*n)),
         });
         let told: Vec<String> = told.collect();
         ctx.out.line(format!("summaries: {}", told.join(", ")))?;
@@ -196,7 +196,7 @@ fn models(state: &State, ctx: &mut Ctx) -> Result<()> {
 }
 
 fn sources(state: &State, config: &Config) -> String {
-    let mut rows = vec![["agent", "there", "source"].map(String::from).to_vec()];
+    let mut rows = vec![["agent", "exists", "folder"].map(String::from).to_vec()];
     rows.extend(config.roots.iter().map(|root| {
         let there = if root.path.exists() { "yes" } else { "no" };
         let path = root.path.display().to_string();
@@ -206,7 +206,7 @@ fn sources(state: &State, config: &Config) -> String {
     let vanished = state.waiting.vanished.len() as u64;
     if vanished > 0 {
         let logs = plural(vanished, "log");
-        text += &format!("{logs} are gone from disk; what was said in them stays\n");
+        text += &format!("{logs} were deleted from disk; their content stays in the store\n");
     }
     if state.links > 0 {
         let links = plural(state.links, "symbolic link");

@@ -171,7 +171,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let what = match edited {
-        Edited::Same => "is tracked so already",
+        Edited::Same => "is already tracked this way",
         Edited::Created | Edited::Changed => "is tracked",
     };
     ctx.out.line(format!(
@@ -221,9 +221,9 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     }
     if files.is_empty() {
         let what = if args.pending {
-            "nothing waits"
+            "nothing is waiting"
         } else {
-            "no file is named by a pattern"
+            "no file matches a pattern"
         };
         ctx.out.line(what)?;
         return Ok(Exit::Done);
@@ -311,7 +311,7 @@ fn tell_project(status: &ProjectStatus<'_>, pending: u64, ctx: &mut Ctx) -> Resu
         .changed_at
         .map_or("never".to_owned(), |at| ago(at, ctx.now));
     ctx.out.line(format!(
-        "{}: {}, {}, {pending} to be told, last news {last}",
+        "{}: {}, {}, {pending} to record, last change {last}",
         status.project.root,
         state(status),
         plural(status.files, "file"),
@@ -421,14 +421,14 @@ fn run_remove(args: &RemoveArgs, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("track remove", body)?;
         return Ok(Exit::Done);
     }
-    ctx.out.line(format!("{root} is not tracked any more"))?;
+    ctx.out.line(format!("{root} is no longer tracked"))?;
     match args.forget {
         true => ctx
             .out
             .line(format!("{} forgotten", plural(forgotten, "episode")))?,
-        false => ctx
-            .out
-            .note("what was kept stays: sessionmill track remove PATH --forget")?,
+        false => ctx.out.note(
+            "recorded episodes stay; to delete them: sessionmill track remove PATH --forget",
+        )?,
     }
     Ok(Exit::Done)
 }

@@ -78,7 +78,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("uninstall", body)?;
     } else if let Some(done) = purged {
         ctx.out
-            .did(format!("deleted what was stored ({})", bytes(size)))?;
+            .did(format!("deleted all stored data ({})", bytes(size)))?;
         if done.switched_off {
             let file = ctx.home.config();
             ctx.out
@@ -89,10 +89,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         }
     } else if is_stored {
         let size = bytes(size);
-        ctx.out.did(format!(
-            "what is stored stays: {} ({size})",
-            store.display()
-        ))?;
+        ctx.out
+            .did(format!("the store stays: {} ({size})", store.display()))?;
         ctx.out
             .note("hint: sessionmill uninstall --purge deletes it")?;
     }

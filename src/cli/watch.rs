@@ -68,7 +68,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     watch.listen(&loaded, ctx);
     ctx.out.note(format!(
-        "watching {}; a run follows a change. Ctrl-C ends it",
+        "watching {}; runs start after changes. Press Ctrl-C to stop",
         plural(watch.listener.listens() as u64, "place")
     ))?;
     if let Some(refused) = watch.first(ctx)? {
@@ -89,10 +89,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 /// There is one already.
 fn another(process: Option<u32>) -> Error {
-    let error = Error::new(ErrorKind::Busy, "another `watch` is at work");
+    let error = Error::new(ErrorKind::Busy, "another `watch` is running");
     error.hinted(match process {
-        Some(id) => format!("it does the work; to end it: kill {id}"),
-        None => "it does the work; end it first".to_owned(),
+        Some(id) => format!("process {id} is already watching; to stop it: kill {id}"),
+        None => "stop it first".to_owned(),
     })
 }
 

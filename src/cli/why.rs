@@ -72,7 +72,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let question = args.words.join(" ");
     let words = content_words(&question);
     if words.is_empty() {
-        let error = Error::usage("the question has no word that says what it is about");
+        let error = Error::usage("the question has no specific words");
         return Err(error.hinted("sessionmill why redis").into());
     }
     let reach = session_filters::scope(&args.filters, ctx)?;

@@ -91,7 +91,7 @@ impl Env {
             Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
                 (self.home.to_string_lossy().into_owned(), rest)
             }
-            Some(_) => return Err(Error::usage("`~` stands for your own home only")),
+            Some(_) => return Err(Error::usage("`~` works for your own home only")),
         };
         let mut rest = rest;
         while let Some(at) = rest.find('$') {

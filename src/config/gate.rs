@@ -37,11 +37,11 @@ pub fn graphs(memory: &Memory, untrusted: Option<&str>) -> Result<(), Error> {
         return Err(Error::usage("graphs are off: graphiti.enabled is false").hinted(SWITCH_ON));
     }
     if let Some(project) = untrusted {
-        let message = format!("{project} is not a trusted project: an agent was told so");
-        return Err(Error::usage(message).hinted("the same with --allow-untrusted"));
+        let message = format!("{project} is not trusted: you told an agent not to trust it");
+        return Err(Error::usage(message).hinted("add --allow-untrusted to the command"));
     }
     if !memory.consent {
-        let message = "nothing that was said is sent to graphs: graphiti.consent is false";
+        let message = "session text is not sent to graphs: graphiti.consent is false";
         return Err(Error::usage(message).hinted(SWITCH_ON));
     }
     Ok(())

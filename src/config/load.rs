@@ -101,7 +101,7 @@ pub(super) fn load_with(
     let config = resolve(&layers, &mappings, env, usual)?;
     if config.auto_summarize && config.llm.is_none() {
         notes.push(
-            "`session_tracking.auto_summarize` asks nobody without `llm.endpoint`: summaries are made of facts"
+            "`session_tracking.auto_summarize` has no effect without `llm.endpoint`: summaries are made from facts"
                 .to_owned(),
         );
     }
@@ -167,7 +167,7 @@ impl Loaded {
         let excluded = &self.config.excluded;
         if excluded.covers(from) && !excluded.covers(to) {
             all.push(format!(
-                "excluded_paths leave out {from} and not {to}: sessionmill disable --project {}",
+                "excluded_paths exclude {from} but not {to}: sessionmill disable --project {}",
                 word(to)
             ));
         }
@@ -221,7 +221,7 @@ impl Loaded {
     /// Nothing is read, given or sent here until the file is repaired.
     fn close_here(&mut self, why: &Error) {
         let closed = format!(
-            "{}: this project stays closed (not read, delivered or recalled) until that is repaired",
+            "{}: this project is skipped (not read, delivered or recalled) until the file is fixed",
             why.message
         );
         self.here.enabled = false;
@@ -275,7 +275,7 @@ fn settings_in(document: Document) -> Result<(Document, Option<String>), Error> 
     let note = (!passed.is_empty()).then(|| {
         let file = document.file.display();
         format!(
-            "{file}: passed over as Graphiti's own: {}",
+            "{file}: ignored because they are Graphiti's: {}",
             passed.join(", ")
         )
     });

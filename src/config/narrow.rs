@@ -104,7 +104,10 @@ pub(super) fn narrow(
 }
 
 fn warning(place: Error) -> String {
-    format!("{}ignored: a project's file can only narrow", place.message)
+    format!(
+        "{}ignored: a project's file can only restrict",
+        place.message
+    )
 }
 
 fn is_narrower(rule: Rule, user: &Value, project: &Value) -> bool {

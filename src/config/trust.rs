@@ -94,7 +94,7 @@ fn read(file: &Path) -> Result<Option<String>, Error> {
 
 fn unreadable(file: &Path, what: &str) -> Error {
     let message = format!("{}: {what}", file.display());
-    Error::usage(message).hinted("mend the file: it says which projects are not trusted")
+    Error::usage(message).hinted("fix the file: it says which projects are not trusted")
 }
 
 #[derive(Deserialize)]

@@ -156,7 +156,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `None`: nothing waits, and nobody works on what could bring more.
+    /// `None`: nothing is waiting, and nobody works on what could bring more.
     fn next(&self) -> Option<Folder> {
         let mut queue = lock(&self.queue);
         loop {

@@ -56,7 +56,7 @@ pub struct AddMemory {
     _project: Option<String>,
 }
 
-/// One block of facts, or that nothing is certain enough.
+/// One block of facts, or that no confident match.
 pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
     let workspace = Workspace::of(here.at()?);
     let trusts = workspace.gate(&here.loaded, &here.env)?;
@@ -84,9 +84,7 @@ pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
     let facts = remember(&here.store()?, &asked)?;
     Ok(match block(facts, &memory.recall) {
         Some(block) => block.text,
-        None => {
-            "nothing is certain enough; search_memory_nodes finds what is less certain\n".to_owned()
-        }
+        None => "no confident match; search_memory_nodes finds what is less certain\n".to_owned(),
     })
 }
 
@@ -148,8 +146,8 @@ fn keep(
     let is_new = store.keep_memory(&memory, &project)?;
     let (id, scope) = (memory.id, memory.scope.as_str());
     let mut told = match is_new {
-        true => format!("kept: memory {id} ({scope}): {}\n", memory.title),
-        false => format!("memory {id} ({scope}) is kept already\n"),
+        true => format!("saved: memory {id} ({scope}): {}\n", memory.title),
+        false => format!("memory {id} ({scope}) is saved already\n"),
     };
     if let Some(note) = recall_note(&memory, &settings.recall) {
         told.push_str(&format!("note: {note}\n"));

@@ -9,6 +9,7 @@ use crate::memory::places::{glob_from_root, tracked_root};
 use crate::memory::redaction_setup;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::Strategy;
+use crate::model::human::plural;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
@@ -97,7 +98,7 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
     let loaded = load(&here.env, registry::log_folders)?;
     let files = files(here, &loaded, known(&loaded, &root)?)?;
     Ok(format!(
-        "files tracked: {}; the next run tells of them, or sync_tracked_files\n",
+        "files tracked: {}; the next run records them, or sync_tracked_files\n",
         files.len()
     ))
 }
@@ -129,7 +130,7 @@ pub fn list(here: &Here, args: &List) -> Result<String, Error> {
         };
     }
     if all.is_empty() {
-        text.push_str("no file is named by a pattern\n");
+        text.push_str("no file matches a pattern\n");
     }
     Ok(text)
 }
@@ -161,10 +162,10 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
     let done = done.map_err(typed)?;
     store.finish()?;
     Ok(format!(
-        "{} changes of files and {} git operations told, of {} files; {} can't be read\n",
-        done.files.changes(),
-        done.operations,
-        done.files.seen,
+        "{} and {} recorded, {} looked at; {} can't be read\n",
+        plural(done.files.changes(), "file change"),
+        plural(done.operations, "git operation"),
+        plural(done.files.seen, "file"),
         done.unread(),
     ))
 }
@@ -176,8 +177,8 @@ pub fn enable(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     switch(&here.home.tracking_config(), &project.name, true)?;
     let watched = Lock::take(&here.home.watch_lock()).is_err_and(|e| e.kind == ErrorKind::Busy);
     Ok(match watched {
-        true => "on: changes are told some seconds after they happen\n",
-        false => "on: the next run tells of changes; `sessionmill watch` would at once\n",
+        true => "on: changes are recorded some seconds after they happen\n",
+        false => "on: the next run records changes; `sessionmill watch` would do it at once\n",
     }
     .to_owned())
 }
@@ -186,7 +187,7 @@ pub fn enable(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
 pub fn disable(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     let project = known(&here.loaded, &root_of(here, &args.project_path))?;
     switch(&here.home.tracking_config(), &project.name, false)?;
-    Ok("off: what was told stays\n".to_owned())
+    Ok("off: what was recorded stays\n".to_owned())
 }
 
 /// How a project stands (004-057).

@@ -27,7 +27,7 @@ pub fn status(here: &Here, _: &Status) -> Result<String, Error> {
         false => Numbers::default(),
     };
     let word = if gate.enabled { "on" } else { "off" };
-    let mut text = format!("tracking: {word} ({})\n", gate.reason);
+    let mut text = format!("tracking: {word}, {}\n", gate.reason);
     let last = lock::last_run(&here.home.lock());
     let last = last.map_or("never".to_owned(), |at| minute(Some(at)));
     let _ = writeln!(text, "last run: {last}; now: {}", minute(Some(here.now)));

@@ -66,7 +66,7 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
     }
     let words = content_words(args.question.as_deref().unwrap_or_default());
     if words.is_empty() {
-        let error = Error::usage("the question has no word that says what it is about");
+        let error = Error::usage("the question has no specific words");
         return Err(error.hinted("question: why redis"));
     }
     let scope = here.open_scope(&args.project_namespaces)?;
@@ -191,7 +191,7 @@ fn doer(answer: &OperationMatch) -> String {
 
 fn mention(mention: &CommitMention, here: &Here) -> String {
     format!(
-        "told: {} {}\n{} {} session {}\n",
+        "mentioned: {} {}\n{} {} session {}\n",
         mention.hash,
         mention.subject,
         here.origin(&mention.namespace, &mention.project_path),

@@ -62,7 +62,9 @@ impl ForgetRequest<'_> {
         };
         if let Some(before) = self.before {
             if before > now {
-                return Err(Error::usage("what was not said yet can't be forgotten"));
+                return Err(Error::usage(
+                    "the time is in the future: nothing was said then yet",
+                ));
             }
             let all = namespaces.is_none().then(|| (String::new(), before));
             return Ok(Selection {
@@ -107,7 +109,7 @@ fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<
         ..query_terms::parse(words, u32::MAX)
     };
     if query.terms.is_empty() {
-        return Err(Error::usage("--match needs a word that is to be found"));
+        return Err(Error::usage("--match needs words to search for"));
     }
     let (logs, others): (Vec<Hit>, Vec<Hit>) = store
         .search(&query)?

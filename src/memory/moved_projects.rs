@@ -32,7 +32,7 @@ impl MovedProject {
                 "{} looks like {}, which is gone: the same {}",
                 self.to, self.from, self.by
             ),
-            format!("sessionmill project move {from} {to} joins it to its past"),
+            format!("sessionmill project move {from} {to} joins it to its earlier sessions"),
         ]
     }
 }
@@ -52,8 +52,8 @@ pub fn moved_from(
     found.cloned().ok_or_else(|| {
         let known: Vec<&str> = moves.iter().map(|(from, _)| from.as_str()).collect();
         let hint = match known.is_empty() {
-            true => "no project was moved".to_owned(),
-            false => format!("moved were: {}", known.join(", ")),
+            true => "no project has been moved".to_owned(),
+            false => format!("moved projects: {}", known.join(", ")),
         };
         Error::new(ErrorKind::Failed, format!("{typed} was not moved")).hinted(hint)
     })

@@ -227,7 +227,7 @@ impl Places {
             return Ok(root);
         }
         if is_path(typed) {
-            return Err(self.unknown(format!("nothing is stored of {root}"), &root));
+            return Err(self.unknown(format!("nothing from {root} is stored"), &root));
         }
         let named = self.named(typed);
         let mut named = named.into_iter();
@@ -237,7 +237,9 @@ impl Places {
                 let all: Vec<&str> = [one, other].into_iter().chain(named).collect();
                 Err(several(typed, &all))
             }
-            (None, _) => Err(self.unknown(format!("no stored project is called {typed}"), typed)),
+            (None, _) => {
+                Err(self.unknown(format!("no stored project has the name {typed}"), typed))
+            }
         }
     }
 
@@ -414,7 +416,7 @@ mod tests {
         );
         assert_eq!(several.kind, ErrorKind::Usage);
         let unknown = error("agnetv");
-        assert_eq!(unknown.message, "no stored project is called agnetv");
+        assert_eq!(unknown.message, "no stored project has the name agnetv");
         assert!(
             unknown
                 .hint
@@ -422,7 +424,7 @@ mod tests {
         );
         assert_eq!(unknown.kind, ErrorKind::Failed);
         let path = error("/nn/code/agentw");
-        assert_eq!(path.message, "nothing is stored of /nn/code/agentw");
+        assert_eq!(path.message, "nothing from /nn/code/agentw is stored");
         assert!(error("zzz").hint.is_some_and(|hint| hint.contains("stats")));
     }
 

@@ -59,7 +59,7 @@ pub fn words(
             "a memory has at most {TEXT_BYTES_MAX} bytes, this one {}",
             text.len()
         );
-        return Err(Error::usage(message).hinted("keep what matters of it"));
+        return Err(Error::usage(message).hinted("shorten it"));
     }
     let title = title_of(title.map(str::trim).filter(|t| !t.is_empty()), text);
     let mut secrets = redactor.secrets_in(text);
@@ -68,7 +68,7 @@ pub fn words(
     secrets.dedup();
     if !secrets.is_empty() {
         let message = format!("it looks like it holds a secret ({})", secrets.join(", "));
-        return Err(Error::usage(message).hinted("say it without the secret"));
+        return Err(Error::usage(message).hinted("leave the secret out"));
     }
     let masked = |text: &str| redactor.redact(text).into_owned();
     Ok((masked(&title), masked(text)))

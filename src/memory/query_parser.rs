@@ -141,7 +141,7 @@ fn unquoted(text: &str) -> (&str, bool, &str) {
 }
 
 fn unclosed() -> Error {
-    Error::usage("a quote is not closed").hinted("\"two words\"")
+    Error::usage("missing closing quote").hinted("\"two words\"")
 }
 
 fn begins_blank(text: &str) -> bool {
@@ -240,7 +240,7 @@ impl Reader<'_> {
         let wrong = |why: String| Error::usage(format!("{name}: {why}")).hinted(*example);
         if token.negative && !LISTS.contains(&name) {
             let hint = "without the minus, or -source:… and -operation:…";
-            return Err(Error::usage(format!("-{name}: can't be left out")).hinted(hint));
+            return Err(Error::usage(format!("-{name}: can't be excluded")).hinted(hint));
         }
         if token.text.is_empty() {
             return Err(wrong("has no value".into()));
@@ -297,7 +297,7 @@ impl Reader<'_> {
 fn once<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
     match field.replace(value?) {
         None => Ok(()),
-        Some(_) => Err("is said twice".into()),
+        Some(_) => Err("is given twice".into()),
     }
 }
 

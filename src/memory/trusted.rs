@@ -8,7 +8,7 @@ use crate::store::Store;
 use std::collections::BTreeSet;
 
 /// Why nothing may be seen.
-const NOBODY: &str = "an agent was told not to trust the project";
+const NOBODY: &str = "you told an agent not to trust this project";
 
 /// A scope without the projects that an agent was told not to trust. Where there is no such record, or
 /// no such project is stored, it stays as it is; else it names the others one by one.

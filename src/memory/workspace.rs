@@ -67,7 +67,7 @@ impl Workspace {
         }
         if here.memory.denies_unknown && !trust.contains(&Trust::Trusted) {
             return Err(Error::usage(
-                "no agent was told to trust the project, and graphiti.unknown_projects is deny",
+                "no agent has recorded trust in this project, and graphiti.unknown_projects is deny",
             ));
         }
         if !self.is_listed(here.trusted_namespaces.as_deref()) {

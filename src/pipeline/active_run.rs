@@ -94,7 +94,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 let by = by.map_or_else(String::new, |(process, what)| {
                     format!(": {what} (process {process})")
                 });
-                let note = format!("what waits is delivered by somebody else{by}");
+                let note = format!("another process is delivering{by}");
                 self.cx.notices.note(&note)?;
                 Ok(None)
             }

@@ -196,5 +196,5 @@ fn named(path: &Path, error: &std::io::Error) -> Error {
         crate::model::error::ErrorKind::Failed,
         format!("{}: {error}", path.display()),
     )
-    .hinted("our folder has to be writable")
+    .hinted("make the folder writable")
 }

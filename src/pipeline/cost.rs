@@ -194,7 +194,7 @@ impl Cost {
     pub fn lines(&self) -> Vec<String> {
         let waiting = plural(self.waiting, "episode");
         let mut lines = vec![format!(
-            "and deliver to {}: {waiting} that wait, and what it stores itself; together ≈ {}",
+            "would deliver to {}: {waiting} already waiting, and the new ones; together ≈ {}",
             self.sink,
             bytes(self.all.bytes),
         )];
@@ -203,7 +203,7 @@ impl Cost {
             let older = plural(self.history.episodes, "older episode");
             let size = bytes(self.history.bytes);
             lines.push(format!(
-                "    not {older}, ≈ {size}, which only `sessionmill deliver run {} --history` sends",
+                "    not included: {older}, ≈ {size} (sent only by sessionmill deliver run {} --history)",
                 self.sink
             ));
             lines.extend(self.bill(&self.history));
@@ -241,8 +241,8 @@ impl Cost {
             let (episodes, usd) = (plural(of.episodes, "episode"), of.usd);
             let takes = duration_ms((of.seconds * 1_000.0) as u64);
             lines.push(format!(
-                "    its language model works through {episodes}: ≈ {calls} calls, {input} tokens \
-                 read and {output} written, {usd:.2} USD, {takes} of its time"
+                "    its language model processes {episodes}: ≈ {calls} calls, {input} input and {output} \
+                 output tokens, {usd:.2} USD, {takes}"
             ));
         }
         if let Some(hours) = self.hours(of) {

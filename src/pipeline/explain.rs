@@ -115,9 +115,9 @@ impl Verdict {
         Some(match self {
             Verdict::Unread => "not read yet: sessionmill run".into(),
             Verdict::Within => return None,
-            Verdict::Repeated => "in no episode: copied, an earlier line has it".into(),
+            Verdict::Repeated => "in no episode: a copy of an earlier line".into(),
             Verdict::Copied(logs) => format!("in no episode: copied, {} has it", logs.join(", ")),
-            Verdict::AboutSession => "in no episode: kept with the session".into(),
+            Verdict::AboutSession => "in no episode: stored with the session".into(),
             Verdict::Fate(fate) => format!("in no episode: {}", fate.as_str()),
             Verdict::Forgotten => "in no episode: its session was forgotten".into(),
             Verdict::LeftOut => {

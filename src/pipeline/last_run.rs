@@ -91,7 +91,7 @@ impl LastRun {
         }
         stamp(&path, now).map_err(|error| {
             let message = format!("{}: {error}", path.display());
-            Error::new(ErrorKind::Failed, message).hinted("our folder has to be writable")
+            Error::new(ErrorKind::Failed, message).hinted("make the folder writable")
         })
     }
 }
@@ -127,7 +127,7 @@ pub fn switch_on(file: &Path, home: &Home) -> Result<(), Error> {
     }
     begin_anew(home).map_err(|error| {
         let message = format!("{}: {error}", home.runs().display());
-        Error::new(ErrorKind::Failed, message).hinted("our folder has to be writable")
+        Error::new(ErrorKind::Failed, message).hinted("make the folder writable")
     })
 }
 

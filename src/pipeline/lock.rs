@@ -30,8 +30,8 @@ impl Lock {
         let failed = |error: &io::Error| {
             let message = format!("{}: {error}", path.display());
             Error::new(ErrorKind::Failed, message).hinted(match error.kind() {
-                io::ErrorKind::StorageFull => "free disk space, then type it again",
-                _ => "our folder has to be writable; SESSIONMILL_HOME names another one",
+                io::ErrorKind::StorageFull => "free disk space, then try again",
+                _ => "make the folder writable, or set SESSIONMILL_HOME to another one",
             })
         };
         if let Some(dir) = path.parent() {
@@ -54,7 +54,7 @@ impl Lock {
                 };
                 let message = format!("another run holds the lock{by}");
                 Err(Error::new(ErrorKind::Busy, message)
-                    .hinted("it does the work; try again later"))
+                    .hinted("wait for it to finish, then try again"))
             }
             Err(TryLockError::Error(error)) => Err(failed(&error)),
         }

@@ -73,7 +73,7 @@ impl MemoryStatus {
         };
         let mut graphs = match &self.refusal {
             None => "graphs: on".to_owned(),
-            Some(refusal) => refusal.replacen("graphs are off", "graphs: off", 1),
+            Some(refusal) => refusal.replacen("graphs are off: ", "graphs: off, ", 1),
         };
         if !settings.ingest_scopes.is_empty() {
             graphs += &format!("; scopes: {}", names(&settings.ingest_scopes));
@@ -86,25 +86,31 @@ impl MemoryStatus {
         let is_denied = settings.denies_unknown && self.trust == Some(Trust::Unknown);
         let gives = recall.enabled && !is_denied && self.trust != Some(Trust::Untrusted);
         let denied = match is_denied {
-            true => ", which graphiti.unknown_projects: deny keeps from recall and graphs",
+            true => ", so no recall and no graphs (graphiti.unknown_projects: deny)",
             false => "",
         };
         let tracked = match self.is_tracked {
-            true => "tracked",
-            false => "not tracked (docs/tracking.md)",
+            true => "recorded",
+            false => {
+                "not recorded; to record them: sessionmill config set --tracking defaults.enabled true"
+            }
         };
         vec![
             format!("git operations: {tracked}"),
             graphs,
             format!(
-                "recall: {} ({}{auto}); directives: {}; this project: {}{denied}",
+                "recall: {} ({}{auto}); auto-promote: {}; trust in this project: {}{denied}",
                 word(gives),
                 match recall.scopes.is_empty() {
                     true => "graphiti.recall.scopes is empty".to_owned(),
                     false => names(&recall.scopes),
                 },
                 word(settings.auto_promotes),
-                self.trust(),
+                match self.trust {
+                    Some(Trust::Unknown) => "not recorded",
+                    None => "can't be read",
+                    Some(_) => self.trust(),
+                },
             ),
         ]
     }

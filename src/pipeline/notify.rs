@@ -115,7 +115,7 @@ fn tell(body: &Value, webhook: &Endpoint, store: &Store, cx: &mut RunContext<'_>
             None => String::new(),
         };
         cx.notices
-            .warn(&format!("the webhook was not told: {error}{hint}"))?;
+            .warn(&format!("the webhook could not be called: {error}{hint}"))?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub struct Plan {
     pub llm_summaries: Option<Predicted>,
     /// What asking about long messages would cost; `None`: none are condensed.
     pub messages: Option<PlannedMessages>,
-    /// Texts that would be sent for their vectors; `None`: no model is configured.
+    /// Texts that would be sent for embedding; `None`: no model is configured.
     pub texts: Option<u64>,
     /// What it may ask about what is not read yet.
     pub may_ask: Option<MayAsk>,
@@ -46,7 +46,7 @@ pub struct Plan {
 pub struct MayAsk {
     /// Tokens and US dollars: `None` inside: no bound; outside: no language model.
     pub llm: Option<(Option<u64>, Option<f64>)>,
-    /// Texts for their vectors.
+    /// Texts for embedding.
     pub texts: Option<usize>,
 }
 
@@ -78,7 +78,7 @@ impl MayAsk {
         });
         let asked: Vec<String> = llm.into_iter().chain(texts).collect();
         format!(
-            "and ask about what it reads too, which isn't known before: {}",
+            "would also ask about what it reads; how much that is, only the run knows: {}",
             asked.join("; ")
         )
     }

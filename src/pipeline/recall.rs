@@ -163,7 +163,7 @@ fn in_time<T: Send + 'static>(
         Err(RecvTimeoutError::Timeout) => {
             anyhow::bail!("no answer within graphiti.recall.timeout_ms")
         }
-        Err(RecvTimeoutError::Disconnected) => anyhow::bail!("it broke off"),
+        Err(RecvTimeoutError::Disconnected) => anyhow::bail!("it stopped unexpectedly"),
     }
 }
 
@@ -183,6 +183,6 @@ mod tests {
         assert!(late.unwrap_err().to_string().contains("timeout_ms"));
         drop(open);
         let broken = in_time(second, || -> Result<u8, Error> { panic!("on purpose") });
-        assert_eq!(broken.unwrap_err().to_string(), "it broke off");
+        assert_eq!(broken.unwrap_err().to_string(), "it stopped unexpectedly");
     }
 }

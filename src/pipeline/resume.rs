@@ -33,7 +33,7 @@ pub fn resumable(
             "the log of session {shown} no longer exists{}",
             days(agent, env)
         );
-        return Err(failed(message).hinted(format!("{read} prints what was kept of it")));
+        return Err(failed(message).hinted(format!("{read} shows what is stored of it")));
     }
     let cwd = session.cwd.as_ref().map_or(env.cwd.clone(), PathBuf::from);
     if !cwd.is_dir() {

@@ -14,7 +14,14 @@ use serde_json::{Value, json};
 
 /// Headings of a [`SinkStatus::row`].
 pub const TITLES: [&str; 8] = [
-    "sink", "where", "there", "waiting", "in doubt", "retried", "dead", "state",
+    "sink",
+    "address",
+    "delivered",
+    "waiting",
+    "unconfirmed",
+    "retried",
+    "dead",
+    "state",
 ];
 
 /// One sink, as it stands.
@@ -144,10 +151,10 @@ impl SinkStatus<'_> {
         add(self.of(State::Dead), DEAD_LETTERS);
         let enriches = matches!(&self.settings.to, SinkTo::Graphiti(to) if to.database.is_some());
         if enriches {
-            add(self.of(State::Seen), "to be enriched");
+            add(self.of(State::Seen), "waiting to be processed by its model");
         }
         add(self.of(State::Unverified), "unverified");
-        add(self.of(State::Kept), "that it can't remove");
+        add(self.of(State::Kept), "that can't be removed there");
         let history = format!("older (sessionmill deliver run {name} --history)");
         add(self.of(State::Before), &history);
         for (address, many) in &self.elsewhere {

@@ -40,7 +40,7 @@ fn a_new_sink_at_a_full_store_is_told_what_its_history_costs_before_anybody_agre
     assert!(number(&history, "model_hours") > 0.0, "{history}");
     let words = desk.run("sessionmill plan").stdout;
     for says in [
-        "`sessionmill deliver run memory --history` sends",
+        "sent only by sessionmill deliver run memory --history",
         "12.0 entities and 8.0 facts an episode (nothing was counted in its graph yet)",
         "3 s a call",
         "0.4 USD and 1.6 USD for a million tokens",

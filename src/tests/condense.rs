@@ -154,7 +154,7 @@ fn long_messages_are_condensed_once_and_nothing_is_delivered_before() {
     assert_eq!(planned["messages"]["messages"], 2, "{planned}");
     let planned = run(&desk, "plan").stdout;
     assert!(
-        planned.contains("to condense 2 long messages that wait"),
+        planned.contains("to condense 2 long messages in the store"),
         "{planned}"
     );
     assert!(text(&desk).contains("to the very end") && server.asked().is_empty());
@@ -316,7 +316,7 @@ fn the_budget_bounds_what_is_asked_and_the_rest_waits() {
     assert!(
         run(&desk, "run --rebuild --all")
             .stdout
-            .contains("2 kept as they are"),
+            .contains("2 left as they are"),
         "{}",
         ran.shown()
     );

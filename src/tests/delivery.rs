@@ -174,12 +174,12 @@ fn texts_are_left_to_the_sinks_where_nobody_wants_them_here() {
         json!({"sinks": export(), "upload": {"keep_local": false}}),
     );
     let ran = done(desk.run("sessionmill run"));
-    let says = "is kept by the sinks alone now";
+    let says = "is now stored by the sinks only";
     assert!(ran.stderr.contains(says), "{}", ran.shown());
     assert!(!found("dynamodb") && found("terraform"), "titles stay");
     let short = "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e002";
     let shown = done(desk.run(&format!("sessionmill show {short}"))).stdout;
-    assert!(shown.contains("kept by the sinks alone"), "{shown}");
+    assert!(shown.contains("stored by the sinks only"), "{shown}");
     done(desk.run("sessionmill doctor --deep"));
     done(desk.run("sessionmill deliver verify"));
     let ran = done(desk.run("sessionmill run"));

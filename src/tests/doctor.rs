@@ -50,7 +50,7 @@ fn age(file: &Path, desk: &Desk, days: u64) {
 #[test]
 fn a_sound_installation_has_no_findings() {
     let ran = well().run("sessionmill doctor");
-    assert_eq!(ran.shown(), "exit 0\n--- stdout\nnothing is wrong\n");
+    assert_eq!(ran.shown(), "exit 0\n--- stdout\nno problems found\n");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_repair_keeps_what_only_the_store_has() {
     bytes[(index - 1) * page..index * page].fill(0xa5);
     fs::write(store(&desk), &bytes).unwrap();
     let ran = desk.run("sessionmill doctor --repair");
-    assert!(ran.stdout.contains("made the"), "{}", ran.shown());
+    assert!(ran.stdout.contains("rebuilt the"), "{}", ran.shown());
     assert_eq!(
         desk.run("sessionmill store dump").stdout,
         dump,
@@ -271,7 +271,11 @@ fn logs_that_claude_code_will_delete_first_are_named_with_their_dates() {
         "{}",
         ran.shown()
     );
-    assert!(ran.stdout.contains("from 2026-06-01 on"), "{}", ran.shown());
+    assert!(
+        ran.stdout.contains("the first on 2026-06-01"),
+        "{}",
+        ran.shown()
+    );
     assert!(
         ran.stdout.contains("\n  sessionmill run\n"),
         "{}",
@@ -389,8 +393,8 @@ fn what_was_set_aside_is_named_and_goes_when_somebody_says_so() {
     let aside = desk.path(".graphiti/sessionmill.db.damaged-20260601T120000Z");
     assert!(codes(&desk).is_empty(), "it is not old");
     let forgot = desk.run("sessionmill forget 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001");
-    let warning = "warning: a repair set ~/.graphiti/sessionmill.db.damaged-20260601T120000Z (9.0 kB) \
-                   aside, which may still hold what was forgotten: sessionmill forget --purge-aside";
+    let warning = "warning: ~/.graphiti/sessionmill.db.damaged-20260601T120000Z (9.0 kB) from a repair may \
+                   still hold forgotten text: sessionmill forget --purge-aside";
     assert!(forgot.stderr.contains(warning), "{}", forgot.shown());
     desk.now.0 += 31 * 86_400_000;
     desk.run("sessionmill run");
@@ -415,6 +419,9 @@ fn what_was_set_aside_is_named_and_goes_when_somebody_says_so() {
         purged.shown()
     );
     assert!(!aside.exists() && store(&desk).exists());
-    assert_eq!(desk.run(purge).stdout, "no repair set anything aside\n");
+    assert_eq!(
+        desk.run(purge).stdout,
+        "there are no damaged stores from a repair\n"
+    );
     assert!(!codes(&desk).contains(&"set-aside".to_owned()));
 }

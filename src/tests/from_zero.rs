@@ -156,7 +156,7 @@ fn the_walk_leads_to_a_graph() {
     let graphs = falkor.redis(&["GRAPH.LIST"]);
     assert!(!graphs.contains("smoke"), "{graphs}");
     let again = desk.run("sessionmill deliver run");
-    assert_eq!(again.stdout, "nothing waits\n", "{}", again.shown());
+    assert_eq!(again.stdout, "nothing is waiting\n", "{}", again.shown());
 }
 
 /// The sink that the walk's text names for one of Graphiti's servers, at this test's ports.

@@ -204,7 +204,7 @@ fn a_reset_keeps_what_was_lost_and_why() {
     let hashes = take_the_cache_back(&mut site);
     let ran = site.run();
     assert!(
-        ran.stdout.contains("git operations told"),
+        ran.stdout.contains("git operations recorded"),
         "{}",
         ran.shown()
     );

@@ -92,7 +92,7 @@ fn what_is_no_plain_file_is_named_and_not_opened() {
         site.user("Let us begin with the page");
         let path = site.repo.join(".git").join(name);
         let _ = fs::remove_file(&path);
-        // as a pipe is, but nothing waits for it when it is opened after all
+        // as a pipe is, but nothing is waiting for it when it is opened after all
         symlink("/dev/null", path).unwrap();
         let ran = run(&mut site);
         assert!(

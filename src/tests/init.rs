@@ -133,7 +133,7 @@ fn what_init_installs_uninstall_takes_away_byte_for_byte() {
     assert!(desk.path(".zfunc/_sessionmill").exists());
     assert!(
         gone.stdout
-            .contains("what is stored stays: ~/.graphiti/sessionmill.db"),
+            .contains("the store stays: ~/.graphiti/sessionmill.db"),
         "{}",
         gone.shown()
     );

@@ -176,28 +176,12 @@ fn json_documents_have_the_fields_that_the_docs_name() {
     }
 }
 
-/// The fields in a row of the table, without what stands in brackets and after a semicolon.
-fn documented<'a>(docs: &'a str, row: &str) -> BTreeSet<&'a str> {
-    let start = format!("| {row}");
-    let line = docs
-        .lines()
-        .find(|line| line.starts_with(&start))
-        .unwrap_or_else(|| panic!("{row}"));
-    let fields = line.split('|').nth(2).unwrap_or_default();
-    let fields = fields.split("; with").next().unwrap_or_default();
-    let mut depth = 0;
-    let mut names = BTreeSet::new();
-    for (at, piece) in fields.split('`').enumerate() {
-        match at % 2 {
-            1 if depth == 0 => {
-                names.insert(piece);
-            }
-            1 => {}
-            _ => {
-                depth += piece.matches(['[', '{', '(']).count() as i32
-                    - piece.matches([']', '}', ')']).count() as i32
-            }
-        }
-    }
-    names
+/// The fields in a command's table, without those inside of others.
+fn documented<'a>(docs: &'a str, command: &str) -> BTreeSet<&'a str> {
+    let start = format!("### {command}");
+    let mut lines = docs.lines().skip_while(|line| !line.starts_with(&start));
+    assert!(lines.next().is_some(), "{command}");
+    let rows = lines.take_while(|line| !line.starts_with('#'));
+    let names = rows.filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    names.filter(|name| !name.contains('.')).collect()
 }

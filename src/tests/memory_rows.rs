@@ -129,7 +129,7 @@ fn row_007_to_009_and_027_each_gate_in_its_order_names_its_setting() {
     }
     set(&here, &world, json!({"consent": false}));
     for command in ["deliver run", "deliver check", "deliver verify"] {
-        refused(&here, command, "not a trusted project");
+        refused(&here, command, "is not trusted");
         refused(&here, command, "--allow-untrusted");
         let allowed = format!("{command} --allow-untrusted");
         refused(&here, &allowed, "graphiti.consent is false");
@@ -435,7 +435,7 @@ fn row_024_and_025_connectivity_and_the_state_of_memory_are_shown() {
     set(&desk, &world, json!({"enabled": false}));
     let shown = done(desk.run("sessionmill status")).stdout;
     assert!(
-        shown.contains("graphs: off: graphiti.enabled is false"),
+        shown.contains("graphs: off, graphiti.enabled is false"),
         "{shown}"
     );
     let shown = done(desk.run("sessionmill deliver status")).stdout;

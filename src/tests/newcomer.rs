@@ -98,7 +98,7 @@ fn nothing_to_forget_is_said_before_anybody_is_asked() {
         let ran = desk.run(&format!("sessionmill forget {line}"));
         assert_eq!(ran.exit, Exit::Failed, "{line}: {}", ran.shown());
         assert!(
-            ran.stderr.contains("nothing is stored"),
+            ran.stderr.contains("nothing stored matches"),
             "{line}: {}",
             ran.shown()
         );

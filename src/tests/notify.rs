@@ -59,7 +59,7 @@ fn a_webhook_is_told_what_was_given_up_once_it_was_agreed_to() {
     let ran = desk.run("sessionmill backfill");
     assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
     assert!(
-        ran.stderr.contains("the webhook was not told")
+        ran.stderr.contains("the webhook could not be called")
             && ran.stderr.contains(&format!("consent give {url}")),
         "{}",
         ran.shown()

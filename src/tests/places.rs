@@ -86,7 +86,7 @@ pub(super) fn places() -> Desk {
     fs::rename(desk.path("old"), desk.path("new")).unwrap();
     session(&desk, last.0, last.1, 7);
     let ran = done(desk.run("sessionmill run --all"));
-    let hint = "sessionmill project move ~/old ~/new joins it to its past";
+    let hint = "sessionmill project move ~/old ~/new joins it to its earlier sessions";
     assert!(ran.stderr.contains(hint), "{}", ran.shown());
     done(desk.run("sessionmill project move old new"));
     remember(&desk, last.0, last.1);
@@ -263,9 +263,13 @@ fn a_name_will_do_and_what_it_leaves_open_is_asked() {
         (
             "/nowhere/ap",
             Exit::Failed,
-            "nothing is stored of /nowhere/ap",
+            "nothing from /nowhere/ap is stored",
         ),
-        ("../nowhere", Exit::Failed, "nothing is stored of ~/nowhere"),
+        (
+            "../nowhere",
+            Exit::Failed,
+            "nothing from ~/nowhere is stored",
+        ),
     ] {
         for (line, _) in READING
             .iter()

@@ -76,10 +76,10 @@ fn a_move_is_said_of_what_is_stored_and_of_a_folder_and_can_be_taken_back() {
         (
             "nothing new",
             Exit::Failed,
-            "no stored project is called nothing",
+            "no stored project has the name nothing",
         ),
         ("app nowhere", Exit::Usage, "is no folder"),
-        ("app app/src", Exit::Usage, "is where it was"),
+        ("app app/src", Exit::Usage, "is already there"),
     ] {
         let ran = desk.run(&format!("sessionmill project move {line}"));
         assert_eq!(ran.exit, exit, "{}", ran.shown());

@@ -163,7 +163,7 @@ fn each_project_may_have_a_group_of_its_own_and_none_is_sent_twice() {
     let mut wants = [own(&blog), own(&shop)].concat();
     wants.sort();
     assert_eq!(groups(&desk), wants);
-    // nothing is said twice, and the way back is one command
+    // nothing is given twice, and the way back is one command
     settings(&desk, json!({}));
     talk(&desk, "/w/shop", "cccc3", &["gamma it"]);
     run(&mut desk);
@@ -232,7 +232,7 @@ fn a_file_that_graphiti_shares_is_read_with_one_note() {
     let ran = done(shared(json!({})));
     let notes = ran
         .stderr
-        .matches("Graphiti's own: database, llm.default_model, daemon")
+        .matches("they are Graphiti's: database, llm.default_model, daemon")
         .count();
     assert_eq!(notes, 1, "{}", ran.shown());
     let ran = shared(json!({"databse": {}}));
@@ -296,14 +296,14 @@ fn one_project_is_switched_off_and_on_whatever_stands_around_it() {
     let on = desk.run("sessionmill enable --project shop");
     assert_eq!(on.exit, Exit::Failed, "{}", on.shown());
     assert!(
-        on.stderr.contains("no stored project is called shop"),
+        on.stderr.contains("no stored project has the name shop"),
         "{}",
         on.shown()
     );
     fs::create_dir(desk.path("shop")).unwrap();
     let on = desk.run("sessionmill enable --project shop");
     assert_eq!(on.exit, Exit::Usage, "{}", on.shown());
-    assert!(on.stderr.contains("only takes back"), "{}", on.shown());
+    assert!(on.stderr.contains("only undoes"), "{}", on.shown());
     done(desk.run("sessionmill disable --project shop"));
     let on = done(desk.run("sessionmill enable --project shop"));
     assert!(

@@ -153,7 +153,7 @@ fn a_machine_with_another_name_goes_on_with_its_group() {
     desk.write(&log, &format!("{text}{later}\n"));
     let ran = done(desk.run("sessionmill backfill --host second"));
     assert!(
-        ran.stderr.contains("go on to the group first__global"),
+        ran.stderr.contains("still go to the group first__global"),
         "{}",
         ran.shown()
     );

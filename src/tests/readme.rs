@@ -5,6 +5,7 @@ use super::world::{Desk, words};
 use crate::cli::Exit;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A ```` ```console ```` block: commands after `$ `, and what each prints.
 fn consoles(text: &str) -> Vec<(String, String)> {
@@ -73,6 +74,48 @@ fn the_readmes_commands_do_what_it_prints() {
         }
     }
     assert!(ran >= 5, "only {ran} commands were found in the README");
+}
+
+/// A line of a page that is no command of ours, typed into the desk's home.
+fn shell(desk: &Desk, line: &str) {
+    let ended = Command::new("sh")
+        .args(["-c", line])
+        .env("HOME", desk.path(""))
+        .current_dir(desk.path(""))
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{line}: {said}");
+}
+
+/// Each section is followed on a machine that was set up before and has a backup.
+#[test]
+fn the_commands_of_the_pages_for_operators_work() {
+    let has_flock = Command::new("flock").arg("--version").output().is_ok();
+    let mut ran = 0;
+    for page in ["operations.md", "privacy-summary.md"] {
+        let text = fs::read_to_string(root().join("docs").join(page)).expect("a page");
+        for section in text.split("\n## ") {
+            let desk = Desk::with_fixtures();
+            desk.program("systemctl", "exit 0");
+            assert_eq!(desk.run("sessionmill init --yes").exit, Exit::Done);
+            if section.starts_with("Restore") {
+                shell(&desk, "cp -a ~/.graphiti ~/graphiti-backup");
+            }
+            for (command, _) in consoles(section) {
+                if command.starts_with("sessionmill ") {
+                    let found = desk.run(&command);
+                    assert_eq!(found.exit, Exit::Done, "{command}\n{}", found.shown());
+                } else if command.starts_with("flock ") && !has_flock {
+                    eprintln!("passed over, no flock here: {command}");
+                } else {
+                    shell(&desk, &command);
+                }
+                ran += 1;
+            }
+        }
+    }
+    assert!(ran >= 15, "only {ran} commands were found");
 }
 
 /// `sessionmill …` in console blocks and in `code`.

@@ -411,7 +411,7 @@ fn budgets_of_a_run_and_of_a_day_bound_what_is_asked() {
         put(&desk, "bbbb", 11, &["paint"]);
         let ran = run(&desk, "run");
         assert!(
-            ran.stdout.contains("the budget is used up"),
+            ran.stdout.contains("the budget is spent"),
             "{}",
             ran.shown()
         );
@@ -469,10 +469,10 @@ fn plan_says_what_unread_logs_may_come_to_before_anything_is_stored() {
     put(&desk, "aaaa", 1, &["mend"]);
     let planned = run(&desk, "plan").stdout;
     assert!(
-        planned.contains("which isn't known before: a language model, "),
+        planned.contains("only the run knows: a language model, "),
         "{planned}"
     );
-    assert!(!planned.contains("in money: nothing"), "{planned}");
+    assert!(!planned.contains("cost: $0"), "{planned}");
     assert!(run(&desk, "plan --json").json()["may_ask"].is_object());
     run(&desk, "run");
     assert_eq!(server.asked().len(), 1);

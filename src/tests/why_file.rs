@@ -136,7 +136,7 @@ fn the_line_that_switches_tracking_on_does_so() {
         site.desk
             .run("sessionmill status")
             .stdout
-            .contains("git operations: not tracked")
+            .contains("git operations: not recorded")
     );
     let ran = site.desk.run("sessionmill why --file app/a.py");
     let line = ran
@@ -156,7 +156,7 @@ fn the_line_that_switches_tracking_on_does_so() {
         site.desk
             .run("sessionmill status")
             .stdout
-            .contains("git operations: tracked")
+            .contains("git operations: recorded")
     );
 }
 

@@ -67,7 +67,7 @@ pub fn mention(mention: &CommitMention, shown: &Shown<'_>) -> Told {
     let place = (shown.place)(&mention.namespace, &mention.project_path);
     let (when, session) = ((shown.time)(mention.at), (shown.session)(&mention.session));
     Told {
-        head: format!("told: {} {}", mention.hash, mention.subject),
+        head: format!("mentioned: {} {}", mention.hash, mention.subject),
         lines: Vec::new(),
         origin: format!("{when}  {place} session {session}"),
     }

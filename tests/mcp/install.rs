@@ -48,7 +48,7 @@ fn agents_are_told_and_told_no_more() {
     assert_eq!(refused.status.code(), Some(2));
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
-        told.contains("it was not touched") && !told.contains("sk-secret"),
+        told.contains("it was not changed") && !told.contains("sk-secret"),
         "{told}"
     );
 }

@@ -11,9 +11,9 @@ fn what_is_kept_is_found_and_what_may_not_be_kept_is_refused_without_a_word_of_i
     let mut client = Client::new(&home, &[SHOP]);
     let kept = json!({"kind": "decision", "text": "Zebrafish tests run nightly."});
     let first = client.call("promote", kept.clone()).unwrap();
-    assert!(first.starts_with("kept: memory "), "{first}");
+    assert!(first.starts_with("saved: memory "), "{first}");
     let again = client.call("promote", kept).unwrap();
-    assert!(again.contains("kept already"), "{again}");
+    assert!(again.contains("saved already"), "{again}");
     let found = client.call("search_memory_nodes", json!({"query": "zebrafish"}));
     assert!(
         found.as_ref().unwrap().contains("Zebrafish tests"),

@@ -35,7 +35,7 @@ fn every_tool_answers_briefly_and_names_where_it_is_from() {
         let wants = match name {
             "session_tracking_status" => "remembered: ",
             "recall" => "</graphiti_memory>",
-            "add_memory" | "promote" => "kept: memory ",
+            "add_memory" | "promote" => "saved: memory ",
             _ => "[namespace: ",
         };
         assert!(text.contains(wants), "{name}: {text}");

@@ -73,7 +73,10 @@ fn files_are_configured_told_paused_and_switched_off() {
     let bare = ask("list_tracked_files", json!({"include_status": false}));
     assert_eq!(bare.unwrap(), "src/auth.py\n");
     let synced = ask("sync_tracked_files", json!({})).unwrap();
-    assert!(synced.starts_with("1 changes of files"), "{synced}");
+    assert!(
+        synced.starts_with("1 file change and 0 git operations recorded"),
+        "{synced}"
+    );
     assert_eq!(
         ask("list_tracked_files", json!({})).unwrap(),
         "told src/auth.py\n"
@@ -123,7 +126,7 @@ fn files_are_configured_told_paused_and_switched_off() {
     let mut asks = |tool: &str| client.call(tool, json!({"project_path": root}));
     let synced = asks("sync_tracked_files").unwrap();
     assert!(
-        synced.ends_with("of 0 files; 1 can't be read\n"),
+        synced.ends_with("0 files looked at; 1 can't be read\n"),
         "{synced}"
     );
     let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();

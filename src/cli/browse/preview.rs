@@ -79,7 +79,7 @@ impl Finder {
 fn beginning(episodes: &[Found]) -> String {
     let text = episodes.first().map_or("", |found| &found.episode.text);
     match text.is_empty() {
-        true => "(the text is kept by the sinks alone: upload.keep_local is false)".to_owned(),
+        true => "(the text is stored by the sinks only: upload.keep_local is false)".to_owned(),
         false => text.chars().take(BEGINNING_CHARS).collect(),
     }
 }

@@ -35,7 +35,7 @@ impl HookCall {
         match values.next() {
             Some(Ok(call)) => Ok(call),
             Some(Err(error)) => Err(format!(
-                "the hook's input is not understood at line {}",
+                "can't parse the hook's input at line {}",
                 error.line()
             )),
             None => Err("the hook got no input".into()),

@@ -93,7 +93,7 @@ pub fn without_home(error: &Error, out: &mut Out) -> Exit {
 }
 
 /// The one thing that a person, who can type again, is told with an exit code.
-const NO_QUESTION: &str = "nothing was asked";
+const NO_QUESTION: &str = "no question was given";
 
 fn wrong_question(error: &anyhow::Error) -> bool {
     exit::typed(error).is_some_and(|error| error.message == NO_QUESTION)
@@ -144,7 +144,7 @@ fn answer_person(args: &Args, ctx: &mut Ctx) -> Result<()> {
     }
     match text {
         Some(text) => ctx.out.line(text),
-        None => ctx.out.note("nothing is certain enough"),
+        None => ctx.out.note("no confident match"),
     }
 }
 

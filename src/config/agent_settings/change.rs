@@ -55,8 +55,8 @@ impl SettingsChange {
             return Ok(());
         }
         if read(&self.file)? != self.before {
-            let message = format!("{}: somebody else changes it", self.file.display());
-            return Err(Error::new(ErrorKind::Failed, message).hinted("type it again"));
+            let message = format!("{}: another program is changing it", self.file.display());
+            return Err(Error::new(ErrorKind::Failed, message).hinted("try again"));
         }
         match &self.after {
             Some(text) => edit::write(&self.file, text),
@@ -70,16 +70,16 @@ impl SettingsChange {
 /// The text of an agent's file; `None` where there is none.
 ///
 /// # Errors
-/// When it can't be read, is a folder, a pipe or a device, or a link to what isn't there.
+/// When it can't be read, is a folder, a pipe or a device, or a broken link.
 pub fn read(file: &Path) -> Result<Option<String>, Error> {
     let refused = |what: &str| {
         let message = format!("{}: {what}", file.display());
         Err(Error::new(ErrorKind::Failed, message).hinted("put a file in its place"))
     };
     match fs::metadata(file) {
-        Ok(there) if !there.is_file() => return refused("no regular file"),
+        Ok(there) if !there.is_file() => return refused("not a regular file"),
         Err(_) if fs::symlink_metadata(file).is_ok() => {
-            return refused("a link to what isn't there");
+            return refused("a broken link");
         }
         _ => {}
     }

@@ -13,5 +13,5 @@ pub struct Removed {
 
 /// What stays as it is, because it isn't understood.
 pub fn untouched(error: Error) -> Error {
-    error.hinted("mend the file, then try again: it was not touched")
+    error.hinted("fix the file, then try again; it was not changed")
 }

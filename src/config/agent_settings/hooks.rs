@@ -163,7 +163,7 @@ impl HookSettings {
         let at = document.get(&steps).map_or(&[][..], |_| &steps);
         let events: Vec<&str> = self.events.iter().map(|(event, _)| *event).collect();
         document.error(at, what).hinted(format!(
-            "{} is to be a map from {} to lists: mend it, then try again",
+            "{} is to be a map from {} to lists: fix it, then try again",
             dotted(&steps),
             events.join(" and ")
         ))

@@ -271,7 +271,8 @@ fn whatever_widens_in_a_project_is_ignored_with_a_warning() {
             .put("graphiti.config.json", user)
             .put_project(project)
             .load();
-        let wants = format!("{PROJECT_LINE}:1: `{key}`: ignored: a project's file can only narrow");
+        let wants =
+            format!("{PROJECT_LINE}:1: `{key}`: ignored: a project's file can only restrict");
         let warnings: Vec<String> = loaded.warnings.iter().map(|w| world.plain(w)).collect();
         assert_eq!(warnings, [wants]);
         let trusted = loaded.here.trusted_namespaces.clone();

@@ -33,7 +33,7 @@ pub fn deep(
         return Ok(Vec::new());
     }
     let reason = format!(
-        "{} changed in the part that was read already: {}",
+        "{} changed in a part that was already read: {}",
         counted(differing.len() as u64, "log"),
         first_of(&differing)
     );

@@ -142,7 +142,7 @@ pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Diagno
         return Vec::new();
     };
     let reason = format!(
-        "{} deletes {} before the next run that are not in the store, the first from {} on",
+        "{} deletes {} that the store doesn't have before the next run, the first on {}",
         registry::title(first.file.agent),
         counted(soon.len() as u64, "log"),
         day(first.at)
@@ -166,8 +166,7 @@ pub(super) fn never_stored(observed: &Observed<'_>) -> Vec<Diagnosis> {
         return Vec::new();
     };
     let reason = format!(
-        "{} are older than the window and will not be stored before {} deletes them, \
-         from {} to {}",
+        "{} are older than keep_length_days, so runs skip them; {} deletes them from {} to {}",
         counted(outside.len() as u64, "log"),
         registry::title(first.file.agent),
         day(first.at),

@@ -80,7 +80,7 @@ impl Rebuilt {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             format!(
-                "made the store again; the damaged file is {}",
+                "rebuilt the store; the damaged file is {}",
                 self.aside.display()
             ),
             format!(
@@ -101,7 +101,7 @@ impl Rebuilt {
             None => "read again: no log, because tracking is off".to_owned(),
         });
         if self.is_of_choices {
-            let made = "of the damaged file nothing but choices and receipts could be made use of";
+            let made = "only consents, switches and receipts could be saved from the damaged file";
             lines.push(made.to_owned());
         }
         if !self.holes.is_empty() {
@@ -119,7 +119,7 @@ impl Rebuilt {
             lines.push(format!("sessionmill run writes {summaries} again"));
         }
         if self.is_damaged("forgotten") || self.is_damaged("forgotten_before") {
-            let back = "what was forgotten may be back: the list of it is damaged";
+            let back = "forgotten sessions may be back: the list of them is damaged";
             lines.push(format!("{back}; sessionmill sessions shows what is there"));
         }
         lines
@@ -132,7 +132,7 @@ impl Rebuilt {
     /// The loss is known from the old table of episodes: where that is damaged no number holds.
     fn lost_line(&self) -> String {
         if self.is_of_choices || self.is_damaged("episode") {
-            return "lost: nobody knows how many episodes the damaged part had".to_owned();
+            return "lost: unknown how many episodes the damaged part had".to_owned();
         }
         let lost = plural(self.episodes_lost, "episode");
         let sessions: Vec<String> = self.lost.keys().cloned().collect();

@@ -82,7 +82,7 @@ pub fn named(files: &[SetAside]) -> Option<String> {
 pub fn after_forgetting(home: &Home) -> Option<String> {
     let files = named(&all(home))?;
     Some(format!(
-        "a repair set {files} aside, which may still hold what was forgotten: {PURGE}"
+        "{files} from a repair may still hold forgotten text: {PURGE}"
     ))
 }
 

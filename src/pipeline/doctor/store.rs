@@ -25,7 +25,7 @@ pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Diagnosis> {
         DatabaseState::Current => return Vec::new(),
         DatabaseState::Older(version) => {
             let reason = format!(
-                "{} has schema {version}; the next run brings it up to date",
+                "{} has schema {version}; the next run upgrades it",
                 observed.store.display()
             );
             let diagnosis =
@@ -85,7 +85,7 @@ pub(super) fn index(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let reason = match (health.not_indexed, health.stray) {
         (0, 0) => "the full-text index is damaged".to_owned(),
         (missing, stray) => format!(
-            "the full-text index is out of step: {} not in it, {} of it without an episode",
+            "the full-text index is out of date: {} not in it, {} in it without an episode",
             counted(missing, "episode"),
             counted(stray, "row")
         ),

@@ -146,7 +146,7 @@ pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let unread = inside.unread_trees.iter().filter(is_tracked);
     let diagnosis = |(tree, why): &(String, String)| {
         let reason = format!(
-            "{tree} can't be read: {why}; `enabled: false` for it in tracking-config leaves it alone"
+            "{tree} can't be read: {why}; set `enabled: false` for it in tracking-config to skip it"
         );
         let does = match why.as_str() {
             REFTABLE => "refs migrate --ref-format=files",
@@ -180,7 +180,7 @@ pub(super) fn modes(observed: &Observed<'_>) -> Vec<Diagnosis> {
         return Vec::new();
     }
     open.sort_unstable();
-    let reason = format!("others may read or write {}", first_of(&open));
+    let reason = format!("other users can read or write {}", first_of(&open));
     let command = format!("chmod -R go= {}", quoted(&observed.home.to_string_lossy()));
     vec![Diagnosis::new(
         Severity::Warning,
@@ -221,7 +221,7 @@ pub(super) fn temporary_files(observed: &Observed<'_>) -> Vec<Diagnosis> {
     }
     left.sort();
     let files: Vec<String> = left.iter().map(|path| quoted(path)).collect();
-    let reason = format!("a killed command left {} behind", first_of(&left));
+    let reason = format!("an interrupted command left {} behind", first_of(&left));
     let command = format!("rm {}", files.join(" "));
     vec![Diagnosis::new(
         Severity::Note,
@@ -254,19 +254,17 @@ pub(super) fn room(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let (code, reason, command) = match not_writable {
         NotWritable::Full(_) => (
             "disk-full",
-            format!(
-                "the disk of {shown} is full: what is stored can be read, no run can store more"
-            ),
+            format!("the disk of {shown} is full: the store can be read, but runs can't add to it"),
             format!("df -h {home}"),
         ),
         NotWritable::ReadOnly => (
             "home-read-only",
-            format!("the file system of {shown} is read-only: no run can store anything"),
+            format!("the file system of {shown} is read-only: runs can't store anything"),
             format!("findmnt -T {home}"),
         ),
         NotWritable::Forbidden => (
             "home-read-only",
-            format!("this user may not write into {shown}: no run can store anything"),
+            format!("no permission to write to {shown}: runs can't store anything"),
             format!("ls -ld {home}"),
         ),
     };

@@ -36,8 +36,8 @@ impl PromoteReport {
         let why = "sessionmill memories list --refused";
         match (self.kept, refused) {
             (0, 0) => None,
-            (_, 0) => Some(format!("{kept} kept as memory")),
-            _ => Some(format!("{kept} kept as memory, {refused} refused ({why})")),
+            (_, 0) => Some(format!("{kept} saved as memory")),
+            _ => Some(format!("{kept} saved as memory, {refused} refused ({why})")),
         }
     }
 }

@@ -161,8 +161,8 @@ fn sinks(loaded: &Loaded, store: &Store) -> Result<Vec<i64>> {
 /// What was new; `None` where nothing was.
 pub fn line(done: &TrackReport) -> Option<String> {
     let files = &done.files;
-    let operations =
-        (done.operations > 0).then(|| format!("{} told", plural(done.operations, "git operation")));
+    let operations = (done.operations > 0)
+        .then(|| format!("{} recorded", plural(done.operations, "git operation")));
     let changes = (files.changes() > 0).then(|| file_line(files));
     let waiting =
         (files.waiting > 0).then(|| format!("{} for room in the queue", waits(files.waiting)));
@@ -192,5 +192,5 @@ fn file_line(files: &FilesReport) -> String {
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let changes = plural(files.changes(), "file change");
-    format!("{changes} told ({})", parts.join(", "))
+    format!("{changes} recorded ({})", parts.join(", "))
 }

@@ -167,7 +167,7 @@ impl Scan<'_> {
         Some(read().unwrap_or(false))
     }
 
-    /// The rows of a query until it fails or the budget is used up; whether neither was so. `last` becomes
+    /// The rows of a query until it fails or the budget is spent; whether neither was so. `last` becomes
     /// the number of the last row that was read, where rows have one.
     fn each(
         &mut self,

@@ -85,11 +85,7 @@ fn whatever_it_is_commands_go_on_with_a_warning_and_its_project_is_closed() {
         assert_eq!(ran.exit, Exit::Done, "{name}: {}", ran.shown());
         let warnings = ran.stderr.matches("warning: ").count();
         assert_eq!(warnings, 1, "{name}: {}", ran.shown());
-        assert!(
-            ran.stderr.contains("stays closed"),
-            "{name}: {}",
-            ran.shown()
-        );
+        assert!(ran.stderr.contains("is skipped"), "{name}: {}", ran.shown());
         assert!(ran.stderr.len() < 1_000, "{name}: {}", ran.shown());
         for command in ["status", "search goodword"] {
             let ran = desk.run(&format!("sessionmill {command}"));
@@ -122,7 +118,7 @@ fn what_was_stored_before_is_not_given_until_it_is_repaired() {
     put(&desk, "{");
     for told in asked(&desk) {
         let error = told.unwrap_err();
-        assert!(error.message.contains("stays closed"), "{}", error.message);
+        assert!(error.message.contains("is skipped"), "{}", error.message);
     }
     desk.piped = json!({"hook_event_name": "UserPromptSubmit", "cwd": desk.path("evil"),
         "prompt": "redis for evilword"})

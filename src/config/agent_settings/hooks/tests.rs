@@ -204,7 +204,7 @@ fn what_is_not_understood_is_refused_with_its_place() {
         assert!(
             error
                 .hint
-                .is_some_and(|hint| hint.contains("mend the file") || hint.contains("mend it"))
+                .is_some_and(|hint| hint.contains("fix the file") || hint.contains("fix it"))
         );
     }
 }

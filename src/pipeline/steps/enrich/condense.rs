@@ -39,7 +39,7 @@ pub struct CondenseReport {
     pub given_up: u64,
     /// Episodes that were written without their long messages.
     pub episodes: u64,
-    /// Episodes that still wait: the budget is used up, or nobody answered.
+    /// Episodes that still wait: the budget is spent, or nobody answered.
     pub waiting: u64,
     /// What was spent.
     pub spent: Spent,
@@ -64,7 +64,7 @@ impl CondenseReport {
             ),
             (
                 self.given_up,
-                format!("{} kept as they are", count(self.given_up)),
+                format!("{} left as they are", count(self.given_up)),
             ),
             (
                 self.waiting,

@@ -115,7 +115,7 @@ impl LlmSummaryReport {
         let mut parts = Vec::new();
         if self.sessions > 0 {
             let sessions = plural(self.sessions, "session");
-            parts.push(format!("{sessions} told by the model"));
+            parts.push(format!("{sessions} summarized by the model"));
         }
         for (number, what) in [
             (self.refused, "without a useful answer"),
@@ -127,7 +127,7 @@ impl LlmSummaryReport {
             }
         }
         if self.is_over_budget {
-            parts.push("the budget is used up".into());
+            parts.push("the budget is spent".into());
         }
         if self.tokens.total() > 0 {
             let (tokens, usd) = (count(self.tokens.total()), self.usd);

@@ -138,7 +138,7 @@ impl IngestReport {
         let episodes = plural(*count, "episode");
         Some([
             format!(
-                "`session_tracking.group_id` is {group} now: new episodes go there; {episodes} stay in {left}, which graph searches ask no more"
+                "`session_tracking.group_id` is {group} now: new episodes go there; {episodes} stay in {left}, which graph searches no longer query"
             ),
             format!("to move them: sessionmill deliver regroup {left}"),
         ])

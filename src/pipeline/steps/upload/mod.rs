@@ -280,7 +280,7 @@ fn leave_to_sinks(config: &Config, store: &mut Store, cx: &mut RunContext<'_>) -
     if left > 0 {
         let texts = plural(left, "episode");
         cx.notices.note(&format!(
-            "the text of {texts} is kept by the sinks alone now"
+            "the text of {texts} is now stored by the sinks only"
         ))?;
     }
     Ok(())
@@ -314,11 +314,8 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     for (n, what) in [
         (sink.delivered + sink.found, "delivered"),
         (sink.enriched, "enriched"),
-        (sink.to_enrich, "to be enriched"),
-        (
-            sink.unverified,
-            "posted, and nobody can say whether they arrived",
-        ),
+        (sink.to_enrich, "waiting to be processed by its model"),
+        (sink.unverified, "posted, can't be verified"),
         (sink.beside, "beside an older revision that stays there"),
         (sink.failed, "to be tried again"),
         (sink.dead, report::DEAD_LETTERS),
@@ -340,8 +337,8 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     for (n, what) in [
         (facts, "facts that nothing else states removed"),
         (entities, "entities that nothing else mentions removed"),
-        (facts_shared, "facts kept that other episodes state too"),
-        (summaries, "summaries made again of the facts that are left"),
+        (facts_shared, "facts left that other episodes state too"),
+        (summaries, "summaries rewritten from the remaining facts"),
         (
             emptied,
             "summaries of communities and sagas emptied (build_communities, summarize_saga)",
