@@ -9,6 +9,7 @@ mod browse;
 mod canary;
 mod check;
 mod completion;
+mod completion_values;
 mod config;
 mod consent;
 mod ctx;
@@ -27,6 +28,7 @@ mod init;
 mod insights;
 mod ledger;
 mod ledger_lines;
+mod man;
 mod mcp;
 mod memories;
 mod out;
@@ -115,6 +117,7 @@ enum Command {
     Mcp(mcp::Args),
     Store(store::Args),
     Completion(completion::Args),
+    Man(man::Args),
     Uninstall(uninstall::Args),
 }
 
@@ -153,7 +156,8 @@ impl Command {
             Command::Hooks(args) => hooks::run(args, ctx),
             Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
-            Command::Completion(args) => completion::run(args, tree(), ctx),
+            Command::Completion(args) => completion::run(args, ctx),
+            Command::Man(args) => man::run(args, tree(), ctx),
             Command::Uninstall(args) => uninstall::run(args, ctx),
         }
     }
@@ -161,7 +165,11 @@ impl Command {
 
 /// Runs one command line (`argv[0]` is the program) and prints what comes of it.
 pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Exit {
-    let argv = errors::meant(argv.into_iter().collect(), &mut world);
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    if let Some(exit) = completion::answer(&argv, tree, &mut world) {
+        return exit;
+    }
+    let argv = errors::meant(argv, &mut world);
     let is_hook = recall::is_hook(&argv);
     let mode = ColorMode::typed(&argv);
     let json = argv.iter().any(|word| word == "--json");

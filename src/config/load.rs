@@ -8,6 +8,7 @@ use super::layers::{Layer, Layers, Setting, SettingOrigin};
 use super::narrow::narrow;
 use super::position::PathStep;
 use super::resolved::{Config, FileTracking, UsualLogs, file_tracking, resolve};
+use super::schema::keys;
 use super::wire::{Mapping, WireTracking};
 use crate::model::error::Error;
 use crate::model::shell::word;
@@ -285,6 +286,13 @@ fn settings_in(document: Document) -> Result<(Document, Option<String>), Error> 
 /// The JSON Schema of `graphiti.config`, with descriptions and defaults.
 pub fn schema() -> Value {
     Value::clone(SETTINGS.schema)
+}
+
+/// Every key that the settings may have, dotted; without those below free maps and lists, whose names
+/// people choose.
+pub fn setting_keys() -> Vec<String> {
+    let all = keys(SETTINGS.schema).into_iter().map(|(key, _)| key);
+    all.filter(|key| !key.contains(['*', '['])).collect()
 }
 
 /// The JSON Schema of `tracking-config`.

@@ -28,7 +28,7 @@ pub use env::{Env, Home};
 pub use exclude::{Excluded, glob, literal};
 pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Setting, SettingOrigin};
-pub use load::{Loaded, load, schema, tracking_schema};
+pub use load::{Loaded, load, schema, setting_keys, tracking_schema};
 pub use resolved::{
     Config, DatabaseSettings, DeliveryLimits, EmbeddingsSettings, FileLimits, FilePattern,
     FileTracking, Graphiti, KnownProject, LlmSettings, Memory, Protocol, RecallLimits, Scoring,

@@ -99,7 +99,8 @@ pub fn size(home: &Home) -> u64 {
         .sum()
 }
 
-/// Completion scripts that lie where the manual says that shells find them, and are this program's.
+/// Completion scripts and manual pages that lie where the manual says that they are found, and are this
+/// program's.
 pub fn completions(env: &Env) -> Vec<PathBuf> {
     let places = [
         ".local/share/bash-completion/completions/sessionmill",
@@ -111,6 +112,7 @@ pub fn completions(env: &Env) -> Vec<PathBuf> {
         text.is_ok_and(|text| {
             [
                 "_sessionmill()",
+                "--command sessionmill",
                 "#compdef sessionmill",
                 "complete -c sessionmill",
             ]
@@ -119,7 +121,15 @@ pub fn completions(env: &Env) -> Vec<PathBuf> {
         })
     };
     let places = places.iter().map(|place| env.home.join(place));
-    places.filter(is_ours).collect()
+    let pages = listed(&env.home.join(".local/share/man/man1")).into_iter();
+    let is_page = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.lines().any(|line| line.starts_with(".TH sessionmill"))
+    };
+    places
+        .filter(is_ours)
+        .chain(pages.filter(is_page))
+        .collect()
 }
 
 /// What lies in a folder, by name; nothing where it can't be read.
