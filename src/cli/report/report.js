@@ -16,9 +16,10 @@
 
   const number = new Intl.NumberFormat('en-US');
   const n = (value) => number.format(Math.round(value));
-  const money = (value) => '$' + new Intl.NumberFormat('en-US', {
-    minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(value);
-  const short = (value) => new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+  const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const money = (value) => '$' + cents.format(value);
+  const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+  const short = (value) => compact.format(value);
   const percent = (part, whole) => (whole ? (100 * part / whole).toFixed(part === whole ? 0 : 1) + ' %' : '–');
   const bytes = (value) => {
     const units = ['B', 'KB', 'MB', 'GB', 'TB'];
@@ -33,7 +34,12 @@
   };
   const seconds = (day) => Date.parse(day + 'T00:00:00Z') / 1000;
   const dayOf = (second) => new Date(second * 1000).toISOString().slice(0, 10);
+  const weeks = new Map();
   const weekOf = (day) => {
+    if (!weeks.has(day)) weeks.set(day, mondayOf(day));
+    return weeks.get(day);
+  };
+  const mondayOf = (day) => {
     const second = seconds(day);
     return dayOf(second - ((new Date(second * 1000).getUTCDay() + 6) % 7) * 86400);
   };
@@ -45,9 +51,11 @@
     const [id, page, title, project, agent, day, started, ended, outcome, kinds, prompts, calls, failures,
       passed, failed, runs, failedRuns] = row;
     return { at, id, page, title: title || '(no title)', project, agent, day, started, ended, outcome, kinds,
-      prompts, calls, failures, passed, failed, runs, failedRuns, tokens: 0, usd: 0, unpriced: 0,
+      prompts, calls, failures, passed, failed, runs, failedRuns, tokens: 0, usd: 0, unpriced: 0, days: [],
       text: [id, title, data.projects[project]].join(' ').toLowerCase() };
   });
+  for (const [session, day] of data.work) sessions[session].days.push(day);
+  for (const one of sessions) if (!one.days.length && one.day) one.days.push(one.day);
   for (const [session, , , input, output, read, write, usd, unpriced] of data.spent) {
     const own = sessions[session];
     own.tokens += input + output + read + write;
@@ -58,33 +66,30 @@
   const chosen = { project: '', agent: '', time: '', text: '', days: null, label: '' };
   let shown = [];
   let isShown = [];
+  let workRows = [];
+  let spentRows = [];
   let since = '';
 
   function filter() {
     since = chosen.time ? dayOf(seconds(data.today) - (Number(chosen.time) - 1) * 86400) : '';
     const needle = chosen.text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    const days = new Map();
-    for (const [session, day] of data.work) {
-      if (!days.has(session)) days.set(session, []);
-      days.get(session).push(day);
-    }
     isShown = sessions.map((one) => {
       if (chosen.project !== '' && one.project !== Number(chosen.project)) return false;
       if (chosen.agent !== '' && one.agent !== Number(chosen.agent)) return false;
       if (!needle.every((word) => one.text.includes(word))) return false;
-      const at = days.get(one.at) || [one.day].filter(Boolean);
+      const at = one.days;
       if (since && !at.some((day) => day >= since)) return false;
       return !chosen.days || at.some((day) => day >= chosen.days[0] && day <= chosen.days[1]);
     });
     shown = sessions.filter((one) => isShown[one.at]);
+    workRows = data.work.filter(([session, day]) => isShown[session] && inTime(day));
+    spentRows = data.spent.filter(([session, day]) => isShown[session] && inTime(day));
   }
   const inTime = (day) => (!since || day >= since) && (!chosen.days || (day >= chosen.days[0] && day <= chosen.days[1]));
-  const work = () => data.work.filter(([session, day]) => isShown[session] && inTime(day));
-  const spent = () => data.spent.filter(([session, day]) => isShown[session] && inTime(day));
 
   // --- charts ---------------------------------------------------------------------------------
   const charts = [];
-  function bars(id, label, days, series, format, pick) {
+  function bars(id, label, days, series, format, pick, whole = true) {
     const holder = $(id);
     const totals = series.map(() => new Array(days.length).fill(0));
     days.forEach((_, at) => {
@@ -105,10 +110,11 @@
     // what is below stands in front
     const order = series.map((_, which) => which).reverse();
     const chart = new uPlot({
-      width: Math.max(260, holder.clientWidth), height: 220, legend: { show: false }, cursor: { y: false, points: { show: false } },
+      width: Math.max(260, holder.clientWidth), height: 220, padding: [10, 8, 0, 0], legend: { show: false }, cursor: { y: false, points: { show: false } },
       scales: { x: { time: true, range: (_, low, high) => [low - pad(days), high + pad(days)] },
         y: { range: (_, low, high) => [0, (high || 1) * 1.05] } }, tzDate: (at) => uPlot.tzDate(new Date(at * 1e3), 'Etc/UTC'),
-      axes: [axis, { ...axis, size: 62, values: (_, ticks) => ticks.map(format) }],
+      axes: [axis, { ...axis, size: 62, incrs: [0.01, 0.05, 0.1, 0.5].map((one) => (whole ? 1 : one)).concat(...[0, 1, 2, 3, 4, 5, 6, 7, 8].map((power) => [1, 2, 5].map((one) => one * 10 ** power))),
+        values: (_, ticks) => ticks.map((tick) => format(tick).replace(/\.00$/, '')) }],
       series: [{}, ...order.map((which) => ({ label: series[which].name, width: 0, points: { show: false },
         fill: () => css(series[which].colour || colour(which)), paths: uPlot.paths.bars({ size: [0.8, 40], align: 0 }) }))],
       hooks: { setCursor: [(own) => {
@@ -148,7 +154,7 @@
   };
 
   function activity() {
-    const rows = work();
+    const rows = workRows;
     const [size, name] = grain(rows.map((row) => row[1]));
     const days = steps(rows.map((row) => name(row[1])), size);
     const at = new Map(days.map((day, index) => [day, index]));
@@ -163,7 +169,7 @@
   }
 
   function cost() {
-    const rows = spent();
+    const rows = spentRows;
     const [size, name] = grain(rows.map((row) => row[1]));
     const days = steps(rows.map((row) => name(row[1])), size);
     const at = new Map(days.map((day, index) => [day, index]));
@@ -180,8 +186,8 @@
     const named = list.slice(0, 7).map((one) => ({ name: data.models[one.model] || '(not named)', values: one.values }));
     const others = list.slice(7);
     if (others.length) named.push({ name: 'others', values: days.map((_, index) => others.reduce((sum, one) => sum + one.values[index], 0)) });
-    const format = (value) => (value >= 100 ? '$' + short(value) : money(value));
-    bars('c-cost', `Cost by ${size === 1 ? 'day' : 'week'} and model`, days, named, format, choose(size));
+    const format = (value) => (value >= 1000 ? '$' + short(value) : money(value));
+    bars('c-cost', `Cost by ${size === 1 ? 'day' : 'week'} and model`, days, named, format, choose(size), false);
     table('c-models', 'pair', [['model'], ['input', 1], ['output', 1], ['cache read', 1, 1], ['cache write', 1, 1], ['cost', 1]],
       list.map((one) => [data.models[one.model] || '(not named)', ...one.sums.map(n), one.unpriced ? 'no price' : money(one.usd)]), 20);
     const missing = data.unpriced.map(([model, tokens]) => `${model || '(not named)'} (${n(tokens)} tokens)`);
@@ -245,16 +251,17 @@
       }
     });
     fill('c-calendar', body);
+    $('c-calendar').scrollLeft = $('c-calendar').scrollWidth;
   }
 
   // --- tables and lists -------------------------------------------------------------------------
   function table(id, name, heads, rows, limit) {
     if (!rows.length) return fill(id, el('p', { class: 'soft' }, 'Nothing in this selection.'));
-    const kind = (at) => [heads[at][1] ? 'n' : heads[at][0] === 'title' ? 'title' : '', heads[at][2] ? 'hide-small' : ''].join(' ').trim();
+    const kind = (at) => [heads[at][1] ? 'n' : { title: 'title', began: 'when' }[heads[at][0]] || '', heads[at][2] ? 'hide-small' : ''].join(' ').trim();
     const row = (cells) => el('tr', {}, ...cells.map((cell, at) => el('td', kind(at) ? { class: kind(at) } : {}, cell)));
     const body = el('tbody', {}, ...rows.slice(0, limit).map(row));
     const head = el('tr', {}, ...heads.map(([text], at) => el('th', { scope: 'col', class: kind(at) }, text)));
-    const parts = [el('div', { class: 'wide' }, el('table', { class: name }, el('thead', {}, head), body))];
+    const parts = [el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': $(id).parentElement.querySelector('h2').textContent }, el('table', { class: name }, el('thead', {}, head), body))];
     more(parts, rows.length, limit, (from, to) => body.append(...rows.slice(from, to).map(row)));
     fill(id, ...parts);
   }
@@ -381,14 +388,14 @@
 
   // --- the whole ------------------------------------------------------------------------------------
   function figures() {
-    const rows = work();
+    const rows = workRows;
     const sum = (which) => rows.reduce((all, row) => all + row[which], 0);
-    const paid = spent();
+    const paid = spentRows;
     const tokens = paid.reduce((all, row) => all + row[3] + row[4] + row[5] + row[6], 0);
     const usd = paid.reduce((all, row) => all + row[7], 0);
     const calls = sum(3);
     fill('figures', ...[['sessions', n(shown.length)], ['prompts', n(sum(2))], ['tool calls', n(calls)],
-      ['calls that succeeded', percent(calls - sum(4), calls)], ['tokens', short(tokens)], ['cost', money(usd)]]
+      ['calls succeeded', percent(calls - sum(4), calls)], ['tokens', short(tokens)], ['cost', money(usd)]]
       .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
   }
   function draw() {
