@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-mcp test-agents crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
+.PHONY: help demo pictures test test-graph test-look test-mcp test-agents crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ test-graph: ## run the tests that need FalkorDB, ArcadeDB and graphiti-core; ins
 	@scripts/graphiti-upstream >/dev/null || echo "Graphiti's own servers can't be had here" >&2
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph neo4j from_zero
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --test soak -- --ignored
+
+test-look: ## look at the web pages in Chromium, offline; needs chromium and npm, leaves screenshots in target/look
+	$(CARGO) build
+	@scripts/look target/debug/sessionmill
 
 test-mcp: ## let the official MCP client speak with the server; installs it from PyPI into target/graph
 	@scripts/mcp-sdk

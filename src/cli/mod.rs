@@ -32,11 +32,13 @@ mod man;
 mod mcp;
 mod memories;
 mod out;
+mod pages;
 mod plan;
 mod project;
 mod promote;
 mod recall;
 mod recap;
+mod report;
 mod resume;
 mod run;
 mod schedule;
@@ -99,6 +101,7 @@ enum Command {
     Insights(insights::Args),
     Status(status::Args),
     Stats(stats::Args),
+    Report(report::Args),
     Deliver(deliver::Args),
     Doctor(doctor::Args),
     Eval(eval::Args),
@@ -139,6 +142,7 @@ impl Command {
             Command::Insights(args) => insights::run(args, ctx),
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
+            Command::Report(args) => report::run(args, ctx),
             Command::Deliver(args) => deliver::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
             Command::Eval(args) => eval::run(args, ctx),

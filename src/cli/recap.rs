@@ -2,16 +2,19 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
+use super::pages::{self, Page};
 use super::session_filters::{self, Filters};
 use crate::insight::recap::{markdown, recap};
 use crate::memory::recap_sessions::recap_sessions;
 use crate::memory::when::When;
+use crate::model::error::Error;
 use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::table::COLUMNS_MAX;
 use crate::store::{SessionFilter, TYPED};
 use anyhow::Result;
 use serde_json::json;
+use std::path::{Path, PathBuf};
 
 /// Recap recent work: done, decided, fixed, still open
 ///
@@ -24,6 +27,12 @@ pub struct Args {
     /// Maximum sessions, newest first (0 = no limit)
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0)]
     limit: u32,
+    /// Print Markdown, also on a terminal
+    #[arg(long, conflicts_with = "html")]
+    markdown: bool,
+    /// Write the recap to this file, as a web page to send
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Prints nothing where nothing was done.
     #[arg(skip)]
     is_reward: bool,
@@ -60,6 +69,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     if args.is_reward && recap.sessions == 0 {
         return Ok(Exit::Done);
     }
+    if let Some(file) = args.html.as_ref().filter(|_| ctx.out.json) {
+        let error = Error::usage("recap --html has no --json");
+        let instead = format!("sessionmill recap --html {}", file.display());
+        return Err(error.hinted(instead).into());
+    }
     if ctx.out.json {
         let body = json!({
             "since": since.rfc3339_millis(),
@@ -77,11 +91,17 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     let title = human::span(since, until.unwrap_or(ctx.now), ctx.zone);
     let text = markdown(&recap, &title, shown);
-    let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
-    ctx.out.text(match columns {
-        Some(_) => rendered(&text, columns),
-        None => text,
-    })?;
+    match &args.html {
+        Some(file) => write_page(file, &title, &text, ctx)?,
+        None => {
+            let columns = ctx.out.columns().filter(|_| !args.markdown);
+            let columns = columns.map(|columns| columns.min(COLUMNS_MAX));
+            ctx.out.text(match columns {
+                Some(_) => rendered(&text, columns),
+                None => text,
+            })?;
+        }
+    }
     if recap.sessions == 0 && reach.refusal().is_none() {
         let latest = SessionFilter {
             since: None,
@@ -97,4 +117,22 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             .note(format!("hint: sessionmill recap --since {since}"))?;
     }
     Ok(Exit::Done)
+}
+
+fn write_page(file: &Path, title: &str, markdown: &str, ctx: &mut Ctx) -> Result<()> {
+    let file = ctx.env.cwd.join(file);
+    let body = format!(
+        "<main class=\"recap\">\n{}</main>\n<footer class=\"note\"><p>Written by sessionmill. Nothing on this \
+         page runs or is loaded. It holds words of sessions: read it before you send it on.</p></footer>",
+        pages::html(markdown, 0),
+    );
+    let page = Page {
+        title: &format!("Recap: {title}"),
+        body: &body,
+        ..Page::default()
+    };
+    let text = page.text();
+    pages::write(&file, &text)?;
+    let size = human::bytes(text.len() as u64);
+    ctx.out.did(format!("wrote {} ({size})", file.display()))
 }

@@ -1,8 +1,11 @@
 //! `show`: one episode or one session, whole, with where it came from and how to go on with it.
 
+mod page;
+
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
+use super::pages;
 use super::{activity, session_filters, sessions};
 use crate::agents::registry;
 use crate::memory::session_activity::{Judge, Segment, segments};
@@ -19,9 +22,10 @@ use crate::model::layout::table::COLUMNS_MAX;
 use crate::model::session::{Session, SessionLength};
 use crate::model::summary::{SessionOutcome, Summary};
 use crate::stages::score::explain::{self, WorkExplanation};
-use crate::store::{Found, LlmSummary, SessionRow};
+use crate::store::{Found, LlmSummary, SessionRow, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// Show a session's summary or transcript, or one episode
 ///
@@ -40,6 +44,9 @@ pub struct Args {
     /// Explain how the session's kind of work was determined, instead of showing it
     #[arg(long, conflicts_with = "full")]
     explain: bool,
+    /// Write the session to this file, as a web page to read
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "explain"])]
+    html: Option<PathBuf>,
 }
 
 impl Args {
@@ -50,6 +57,7 @@ impl Args {
             full: false,
             allow_untrusted,
             explain: false,
+            html: None,
         }
     }
 
@@ -75,32 +83,24 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         Some(row) => store.is_forgotten(&row.session.id)?,
         None => false,
     };
-    if let Some(mut row) = row.filter(|_| !is_forgotten) {
-        let mut episodes = store.episodes(&row.session.id)?;
-        let tally = store.activity(&row.session.id)?;
-        let work = judge.activity(&tally);
+    if let Some(row) = row.filter(|_| !is_forgotten) {
         if args.explain {
+            let tally = store.activity(&row.session.id)?;
             return explain(&judge.explained(&tally), ctx);
         }
-        if ctx.hides_paths_of(&row.session.project_path)? {
-            row.session.cwd = None;
-            episodes.iter_mut().for_each(name_only);
+        let shown = shown_session(row, &judge, &store, ctx)?;
+        if let Some(file) = &args.html {
+            let file = ctx.env.cwd.join(file);
+            let text = page::text(&shown, &store, ctx)?;
+            pages::write(&file, &text)?;
+            return tell_written(&file, text.len(), ctx);
         }
-        let hides = ctx.hides_paths_of(&row.session.project_path)?;
-        let (summary, llm_summary) = shown_summary(&store, &row, &episodes, hides)?;
-        let work = Work {
-            activity: work,
-            outcome: summary.outcome,
-            length: length_of(&store, &row.session.id, gap_ms)?,
-        };
-        let shown = ShownSession {
-            row,
-            work,
-            summary,
-            llm_summary,
-            episodes,
-        };
         return show_session(&shown, args.full, &judge, ctx);
+    }
+    if args.html.is_some() {
+        let error =
+            absent(&args.id, is_forgotten).hinted("--html takes a session: sessionmill sessions");
+        return Err(error.into());
     }
     if let Some(mut found) = store.episode_among(&args.id, seen.as_deref())? {
         let mut row = store.session(&found.session)?;
@@ -124,6 +124,62 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return show_episode(&shown, &judge, ctx);
     }
     Err(absent(&args.id, is_forgotten).into())
+}
+
+/// Writes the page of the session with this id, for `report`.
+pub(super) fn write_page(id: &str, file: &Path, ctx: &mut Ctx) -> Result<()> {
+    let store = ctx.reader()?;
+    let judge = ctx.judge()?;
+    let Some(row) = store.session(id)? else {
+        return Err(absent(id, false).into());
+    };
+    let shown = shown_session(row, &judge, &store, ctx)?;
+    let text = page::text(&shown, &store, ctx)?;
+    pages::write(file, &text)?;
+    Ok(())
+}
+
+fn tell_written(file: &Path, length: usize, ctx: &mut Ctx) -> Result<Exit> {
+    match ctx.out.json {
+        true => ctx
+            .out
+            .document("show", json!({"html": {"file": file, "bytes": length}}))?,
+        false => {
+            let size = human::bytes(length as u64);
+            ctx.out.did(format!("wrote {} ({size})", file.display()))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A session with what is known of it, as its project lets it be shown.
+fn shown_session(
+    mut row: SessionRow,
+    judge: &Judge,
+    store: &Store,
+    ctx: &mut Ctx,
+) -> Result<ShownSession> {
+    // neither segments nor lengths are stored: they follow the gap that is set now
+    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
+    let mut episodes = store.episodes(&row.session.id)?;
+    let hides = ctx.hides_paths_of(&row.session.project_path)?;
+    if hides {
+        row.session.cwd = None;
+        episodes.iter_mut().for_each(name_only);
+    }
+    let (summary, llm_summary) = shown_summary(store, &row, &episodes, hides)?;
+    let work = Work {
+        activity: judge.activity(&store.activity(&row.session.id)?),
+        outcome: summary.outcome,
+        length: length_of(store, &row.session.id, gap_ms)?,
+    };
+    Ok(ShownSession {
+        row,
+        work,
+        summary,
+        llm_summary,
+        episodes,
+    })
 }
 
 fn explain(explained: &[WorkExplanation], ctx: &mut Ctx) -> Result<Exit> {

@@ -1,6 +1,7 @@
 //! `stats`: bytes and tokens in and out, measured, stage by stage (D23).
 
 mod activity;
+mod cost;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
@@ -18,6 +19,9 @@ pub struct Args {
     /// Show kinds of work instead, by week and by project
     #[arg(long)]
     activity: bool,
+    /// Show tokens and their cost instead, by day, project and model
+    #[arg(long, conflicts_with = "activity")]
+    cost: bool,
     /// Maximum rows of each table (0 = no limit)
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     limit: usize,
@@ -33,6 +37,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     if args.activity {
         activity::run(&filter, limit, ctx)?;
+        return Ok(Exit::Done);
+    }
+    if args.cost {
+        cost::run(&filter, limit, ctx)?;
         return Ok(Exit::Done);
     }
     let store = ctx.reader()?;

@@ -4,6 +4,7 @@
 
 pub mod block;
 pub mod classifiers;
+pub mod cost;
 pub mod decisions;
 pub mod everyday_facts;
 pub mod excerpt;

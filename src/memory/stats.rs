@@ -90,6 +90,16 @@ pub fn stages(sum: &StatsSum) -> String {
     table(&rows, &[1, 2, 3])
 }
 
+/// Bytes of logs, of what was said in them, of what is kept of that, and of what is stored.
+pub fn stage_bytes(sum: &StatsSum) -> [u64; 4] {
+    [
+        sum.log_bytes,
+        sum.said_bytes(),
+        sum.kept_bytes(),
+        sum.body_bytes,
+    ]
+}
+
 /// How much there is of everything, in one line.
 pub fn counts(sum: &StatsSum) -> String {
     let tally = &sum.tally;

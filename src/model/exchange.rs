@@ -5,6 +5,7 @@ use super::entry::{CallStatus, Context};
 use super::finding::Finding;
 use super::resume_state::FilterResumeState;
 use super::source::Span;
+use super::spending::Spending;
 use super::tally::Usage;
 use super::time::Time;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Item {
     pub messages: u32,
     /// Tokens billed since the item before.
     pub usage: Usage,
+    /// The same by model and time.
+    pub spending: Spending,
     /// The latest time among earlier prompts, assistant and result entries of the stream; what
     /// the gap before a prompt is measured from (architecture § 6).
     pub quiet_since: Option<Time>,

@@ -4,6 +4,7 @@
 //! It is here because `filter` changes it and `chunk` writes it into what is stored at its boundary.
 
 use super::resume_state::{FilterResumeState, PendingCall, ResumeState};
+use super::spending::Spending;
 use super::tally::Usage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,11 +67,12 @@ impl FilterResumeState {
         self.calls.iter().filter(waits).count() as u32
     }
 
-    /// Takes what was counted since the last item.
-    pub fn take_counts(&mut self) -> (u32, Usage) {
+    /// Takes what was counted since the last item: messages, tokens, tokens by model and time.
+    pub fn take_counts(&mut self) -> (u32, Usage, Spending) {
         (
             std::mem::take(&mut self.messages),
             std::mem::take(&mut self.usage),
+            std::mem::take(&mut self.spending),
         )
     }
 }

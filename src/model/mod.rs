@@ -42,6 +42,7 @@ pub mod scope;
 pub mod session;
 pub mod shell;
 pub mod source;
+pub mod spending;
 pub mod summary;
 pub mod tally;
 pub mod template;

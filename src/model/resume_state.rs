@@ -3,6 +3,7 @@
 //! Stored as JSON with the checkpoint, in the transaction that stores the episodes before it.
 
 use super::entry::Context;
+use super::spending::Spending;
 use super::tally::{Tally, Usage};
 use super::time::Time;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,9 @@ pub struct FilterResumeState {
     pub messages: u32,
     /// Tokens billed since the last item.
     pub usage: Usage,
+    /// The same by model and time.
+    #[serde(skip_serializing_if = "Spending::is_empty")]
+    pub spending: Spending,
     /// The latest time among prompts, assistant and result entries so far.
     pub latest: Option<Time>,
     /// The last time seen, for entries without one.

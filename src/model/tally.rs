@@ -1,6 +1,7 @@
 //! The counters. One set, mergeable in any order; an episode has one, a session is the sum of its
 //! episodes', a run is the sum of what it read.
 
+use super::spending::Spending;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,6 +17,13 @@ pub struct Usage {
     pub cache_read: u64,
     /// Input written to the cache.
     pub cache_write: u64,
+    /// Of [`Usage::cache_write`], what stays there for an hour instead of five minutes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_1h: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
@@ -37,12 +45,20 @@ impl Usage {
         self.zip(other, u64::saturating_sub)
     }
 
+    /// All of them together.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        let parts = [self.input, self.output, self.cache_read, self.cache_write];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
     fn zip(self, other: Usage, f: impl Fn(u64, u64) -> u64) -> Usage {
         Usage {
             input: f(self.input, other.input),
             output: f(self.output, other.output),
             cache_read: f(self.cache_read, other.cache_read),
             cache_write: f(self.cache_write, other.cache_write),
+            cache_write_1h: f(self.cache_write_1h, other.cache_write_1h),
         }
     }
 }
@@ -85,6 +101,9 @@ pub struct Tally {
     pub output_bytes: u64,
     /// Tokens billed, maximum per message.
     pub usage: Usage,
+    /// The same by model and time, as far as the log states them.
+    #[serde(skip_serializing_if = "Spending::is_empty")]
+    pub spending: Spending,
     /// Per tool name.
     pub tools: BTreeMap<String, ToolTally>,
 }
@@ -104,6 +123,7 @@ impl Tally {
         self.digest_bytes += other.digest_bytes;
         self.output_bytes += other.output_bytes;
         self.usage = self.usage.plus(other.usage);
+        self.spending.merge(&other.spending);
         for (tool, theirs) in &other.tools {
             let mine = self.tools.entry(tool.clone()).or_default();
             mine.calls += theirs.calls;

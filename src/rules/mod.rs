@@ -26,6 +26,7 @@ pub mod orders;
 pub mod outcome;
 pub mod paths;
 pub mod phrases;
+pub mod prices;
 pub mod prose;
 pub mod replies;
 pub mod requests;

@@ -69,8 +69,21 @@ pub(crate) fn tally(row: &Row<'_>, first: usize) -> rusqlite::Result<Tally> {
             output: count(12)?,
             cache_read: count(13)?,
             cache_write: count(14)?,
+            cache_write_1h: 0, // `episode_usage` has it
         },
+        spending: Default::default(),
         tools: Default::default(),
+    })
+}
+
+/// The 5 columns of `episode_usage` that count, from `first` on.
+pub(crate) fn usage(row: &Row<'_>, first: usize) -> rusqlite::Result<Usage> {
+    Ok(Usage {
+        input: row.get(first)?,
+        output: row.get(first + 1)?,
+        cache_read: row.get(first + 2)?,
+        cache_write: row.get(first + 3)?,
+        cache_write_1h: row.get(first + 4)?,
     })
 }
 

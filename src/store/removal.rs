@@ -31,6 +31,7 @@ pub(crate) fn remove(db: &Connection, n: i64) -> rusqlite::Result<()> {
         "DELETE FROM condensing WHERE episode = ?1",
         "DELETE FROM condensed WHERE episode = ?1",
         "DELETE FROM episode_tool WHERE episode = ?1",
+        "DELETE FROM episode_usage WHERE episode = ?1",
         "DELETE FROM episode_path WHERE episode = ?1",
         "DELETE FROM episode WHERE n = ?1",
     ] {

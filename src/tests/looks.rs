@@ -37,6 +37,7 @@ fn commands_look_like_this() {
         ("doctor", "doctor"),
         ("stats", "stats"),
         ("stats-activity", "stats --activity"),
+        ("stats-cost", "stats --cost"),
         ("check", "run nightly --check"),
         ("schedule", "schedule install --cron --dry-run"),
     ] {

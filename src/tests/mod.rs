@@ -101,6 +101,7 @@ mod undone_mcp;
 mod undone_property;
 mod undone_start;
 mod undone_talks;
+mod web_pages;
 mod why_file;
 mod windows;
 mod world;

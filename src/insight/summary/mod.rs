@@ -2,6 +2,7 @@
 
 mod changes;
 mod escape;
+mod sections;
 
 use crate::model::finding::TestCounts;
 use crate::model::human::plural;
@@ -10,6 +11,7 @@ use crate::model::summary::{
     Resolution, SessionCommit, Sourced, Summary, TestRuns,
 };
 pub(in crate::insight) use escape::inline;
+pub use sections::{SummarySections, TestsTold};
 use std::fmt::Write;
 
 /// What stands above a summary.

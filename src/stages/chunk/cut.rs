@@ -50,6 +50,7 @@ pub(super) fn split(rest: &mut Piece, room: usize) -> Piece {
             text,
             tool: rest.item.tool.take(),
             activity: std::mem::take(&mut rest.item.activity),
+            spending: std::mem::take(&mut rest.item.spending),
             resume: rest.item.resume.clone(),
             ..rest.item
         },
@@ -67,6 +68,7 @@ pub(super) fn split(rest: &mut Piece, room: usize) -> Piece {
 fn uncounted(item: &mut Item) {
     item.messages = 0;
     item.usage = Default::default();
+    item.spending = Default::default();
     item.tool = None;
     item.activity = Default::default();
 }

@@ -159,6 +159,7 @@ fn tally(pieces: &[Piece]) -> Tally {
     for Piece { item, skip, .. } in pieces {
         tally.messages += u64::from(item.messages);
         tally.usage = tally.usage.plus(item.usage);
+        tally.spending.merge(&item.spending);
         let words = match item.words() {
             LEFT_OUT => 0,
             words => words.len() as u64,

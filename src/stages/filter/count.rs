@@ -3,6 +3,7 @@
 
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::resume_state::FilterResumeState;
+use crate::model::tally::Usage;
 use crate::model::time::Time;
 
 /// Larger: bigger checkpoints; smaller: a message whose lines lie far apart counts twice. Lines of
@@ -23,16 +24,25 @@ pub(super) fn message(state: &mut FilterResumeState, entry: &Entry) {
     let known = state.groups.iter_mut().rev();
     if let Some((_, seen)) = known.into_iter().find(|(group, _)| *group == message.group) {
         let grown = seen.max(stated);
-        state.usage = state.usage.plus(grown.minus(*seen));
+        let more = grown.minus(*seen);
         *seen = grown;
-        return;
+        return spent(state, entry, more);
     }
     if state.groups.len() >= GROUPS_MAX {
         state.groups.remove(0);
     }
     state.groups.push((message.group, stated));
     state.messages += u32::from(!is_error);
-    state.usage = state.usage.plus(stated);
+    spent(state, entry, stated);
+}
+
+/// Counts tokens, by model and time where there are some.
+fn spent(state: &mut FilterResumeState, entry: &Entry, usage: Usage) {
+    state.usage = state.usage.plus(usage);
+    let model = entry.message.as_ref().and_then(|m| m.model.as_deref());
+    if let Some(time) = entry.time.or(state.last) {
+        state.spending.add(model, time, usage);
+    }
 }
 
 /// Moves on to a record's time: the last one seen, and the latest of those that gaps are measured

@@ -130,6 +130,7 @@ fn item(kind: ItemKind, text: &str, tool: Option<ToolUse>) -> Item {
         activity: ActivityTally::default(),
         messages: 0,
         usage: Default::default(),
+        spending: Default::default(),
         quiet_since: None,
         resume: Default::default(),
     }

@@ -10,6 +10,7 @@ pub(super) mod forks;
 pub(super) mod prepare;
 pub(super) mod records;
 pub(super) mod sessions;
+pub(super) mod usage;
 pub(super) mod whole_texts;
 pub(super) mod without_log;
 pub(super) mod write;

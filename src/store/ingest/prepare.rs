@@ -8,6 +8,7 @@ use crate::model::ledger::{Ledger, Reject, Unknown};
 use crate::model::memory::PromptDirective;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::Stat;
+use crate::model::spending::Spending;
 use crate::model::tally::ToolTally;
 use crate::model::time::Time;
 use crate::store::columns::packed_ids;
@@ -48,7 +49,7 @@ pub struct Prepared {
 /// An episode as rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// Its `text` and `tally.tools` are elsewhere here.
+    /// Its `text`, `tally.tools` and `tally.spending` are elsewhere here.
     pub(crate) episode: Episode,
     pub(crate) sealed: bool,
     pub(crate) revision: i64,
@@ -57,6 +58,7 @@ pub(crate) struct Row {
     pub(crate) title_words: String,
     pub(crate) index: IndexText,
     pub(crate) tools: Vec<(String, ToolTally)>,
+    pub(crate) spending: Spending,
     pub(crate) activity: Packed,
     pub(crate) outline: Outline,
     /// JSON, the templates of its long messages; `None`: nothing of it is condensed.
@@ -153,6 +155,7 @@ impl Row {
             tools: std::mem::take(&mut episode.tally.tools)
                 .into_iter()
                 .collect(),
+            spending: std::mem::take(&mut episode.tally.spending),
             activity: pack_json(&episode.exchanges),
             outline: Outline::of(&std::mem::take(&mut episode.outline)),
             condensing: None,

@@ -7,6 +7,7 @@ use crate::store::columns::int;
 use crate::store::ingest::activity;
 use crate::store::ingest::episode_items;
 use crate::store::ingest::prepare::{Prepared, Row};
+use crate::store::ingest::usage;
 use crate::store::ingest::whole_texts;
 use crate::store::removal::{number, remove};
 use crate::store::search::words::IndexText;
@@ -281,6 +282,8 @@ impl<'a> EpisodeWriter<'a> {
     /// What is counted, tools and paths; gives the names that the episode has now.
     fn write_parts(&mut self, n: i64, row: &Row) -> rusqlite::Result<(Names, Names)> {
         activity::write(self.db, n, &row.activity)?;
+        let (db, names) = (self.db, &mut *self.names);
+        usage::write(db, n, &row.spending, |text| name(db, names, text))?;
         let mut tools = Names::default();
         for (tool, tally) in &row.tools {
             let tool = name(self.db, self.names, tool)?;

@@ -10,7 +10,7 @@ use rusqlite::params;
 
 /// Paths, tools and the like that hung on episodes which are no more.
 const UNUSED_NAMES: &str = "DELETE FROM name WHERE n NOT IN (SELECT path FROM episode_path
-    UNION SELECT tool FROM episode_tool UNION SELECT made_by FROM episode
+    UNION SELECT tool FROM episode_tool UNION SELECT model FROM episode_usage UNION SELECT made_by FROM episode
     UNION SELECT graph FROM episode)";
 
 /// What compacting gained.

@@ -127,7 +127,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 35] = [
+static TABLES: [Shown; 36] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -243,6 +243,13 @@ static TABLES: [Shown; 35] = [
         columns: &["episode=@episode", "tool=@name.tool", "calls", "failed"],
         rows: None,
         order: "@episode, @name.tool",
+    },
+    Shown {
+        table: "episode_usage",
+        columns: &["episode=@episode", "model=@name.model", "half_hour", "input_tokens", "output_tokens",
+            "cache_read", "cache_write", "cache_write_1h"],
+        rows: None,
+        order: "@episode, @name.model, half_hour",
     },
     Shown {
         table: "episode_path",

@@ -194,7 +194,12 @@ fn names(db: &Connection, mask: &Mask<'_>) -> rusqlite::Result<u64> {
             db.execute("UPDATE name SET text = ?2 WHERE n = ?1", params![n, masked])?;
             continue;
         };
-        for (table, column) in [("episode_path", "path"), ("episode_tool", "tool")] {
+        let users = [
+            ("episode_path", "path"),
+            ("episode_tool", "tool"),
+            ("episode_usage", "model"),
+        ];
+        for (table, column) in users {
             let sql = format!("UPDATE OR REPLACE {table} SET {column} = ?2 WHERE {column} = ?1");
             db.execute(&sql, [n, other])?;
         }

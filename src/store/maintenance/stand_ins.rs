@@ -94,6 +94,7 @@ pub(super) fn drop_parts(db: &Connection) -> rusqlite::Result<u64> {
         "condensed",
         "embedding",
         "episode_tool",
+        "episode_usage",
         "episode_path",
         "body",
     ] {
@@ -109,6 +110,7 @@ fn stand_in(db: &Connection, group: &str) -> rusqlite::Result<()> {
     stand_in_for_names(db, group)?;
     for sql in [
         "DELETE FROM episode_tool WHERE tool NOT IN (SELECT n FROM name)",
+        "DELETE FROM episode_usage WHERE model NOT IN (SELECT n FROM name)",
         "DELETE FROM episode_path WHERE path NOT IN (SELECT n FROM name)",
         "DELETE FROM tie WHERE file NOT IN (SELECT n FROM file)",
         "DELETE FROM fold WHERE file NOT IN (SELECT n FROM file)",

@@ -4,9 +4,10 @@
 use crate::model::batch::Delta;
 use crate::model::episode::Episode;
 use crate::model::source::Agent;
+use crate::model::spending::{ModelUsage, Spending};
 use crate::model::tally::ToolTally;
 use crate::model::time::Time;
-use crate::store::columns::{AGENT, agent, exchanges, hash, source, tally, time};
+use crate::store::columns::{AGENT, agent, exchanges, hash, source, tally, time, usage};
 use crate::store::compression::Unpacked;
 use crate::store::damaged_rows::sound;
 use crate::store::error::failed;
@@ -248,6 +249,21 @@ fn add_names(db: &Connection, n: i64, episode: &mut Episode) -> rusqlite::Result
             Ok((row.get(0)?, ToolTally { calls, failed }))
         })?
         .collect::<rusqlite::Result<_>>()?;
+    let used = db
+        .prepare_cached(
+            "SELECT text, half_hour, input_tokens, output_tokens, cache_read, cache_write, cache_write_1h
+             FROM episode_usage JOIN name ON name.n = model WHERE episode = ?1",
+        )?
+        .query_map([n], |row| {
+            Ok(ModelUsage {
+                model: row.get(0)?,
+                half_hour: row.get(1)?,
+                usage: usage(row, 2)?,
+            })
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    episode.tally.usage.cache_write_1h = used.iter().map(|row| row.usage.cache_write_1h).sum();
+    episode.tally.spending = Spending::of(used);
     Ok(())
 }
 

@@ -108,6 +108,15 @@ impl<'a> Block<'a> {
     }
 }
 
+/// How long what was written to the cache stays there.
+fn cache_writes(raw: Raw<'_>, hour: &mut u64) {
+    cursor::object(raw, |key, value| {
+        if key == b"ephemeral_1h_input_tokens" {
+            *hour = number(value).unwrap_or(0);
+        }
+    });
+}
+
 fn tokens(raw: Raw<'_>) -> Usage {
     let mut usage = Usage::default();
     cursor::object(raw, |key, value| {
@@ -116,6 +125,7 @@ fn tokens(raw: Raw<'_>) -> Usage {
             b"output_tokens" => &mut usage.output,
             b"cache_read_input_tokens" => &mut usage.cache_read,
             b"cache_creation_input_tokens" => &mut usage.cache_write,
+            b"cache_creation" => return cache_writes(value, &mut usage.cache_write_1h),
             _ => return,
         };
         *slot = number(value).unwrap_or(0);

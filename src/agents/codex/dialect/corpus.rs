@@ -115,6 +115,7 @@ fn real_files_are_understood_without_a_rest() {
             output,
             cache_read,
             cache_write,
+            ..
         } = billed(&all);
         assert_eq!(
             input + output + cache_read + cache_write,

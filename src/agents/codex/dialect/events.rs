@@ -263,5 +263,6 @@ fn usage(tokens: &Fields<'_>) -> Usage {
         output: count("output_tokens"),
         cache_read: read,
         cache_write: write,
+        cache_write_1h: 0,
     }
 }

@@ -409,6 +409,7 @@ fn tokens_are_counted_once_however_often_they_are_stated() {
         output: 24,
         cache_read: 24 * 4,
         cache_write: 0,
+        cache_write_1h: 0,
     };
     assert_eq!(billed(&all), want);
     let groups: BTreeSet<u64> = all
