@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::insight::patterns::{Insights, Patterns};
+use crate::memory::places::Places;
 use crate::memory::session_summary::{context_of, items_of};
 use crate::model::human::plural;
 use crate::model::layout::markdown::plain;
@@ -40,6 +41,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let mut projects: BTreeMap<(String, String), Patterns> = BTreeMap::new();
     let limit = (args.limit > 0).then_some(args.limit);
     let mut rows = store.sessions(&SessionFilter { limit, ..filter })?;
+    let places = Places::of(&store)?;
     // the oldest first: of ways to resolve an error, the last ones are shown
     rows.reverse();
     for row in &rows {
@@ -52,7 +54,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let resolved = &summary.errors_resolved;
         all.add(&session.id, &lines, summary.outcome, resolved);
         if args.by_project {
-            let key = (session.namespace.clone(), session.project_path.clone());
+            let key = places.project_of(&session.namespace, &session.project_path);
             let own = projects.entry(key).or_default();
             own.add(&session.id, &lines, summary.outcome, resolved);
         }

@@ -5,6 +5,7 @@ mod activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters::{self, Filters};
+use crate::memory::places::Places;
 use crate::memory::provenance::shown_digits;
 use crate::memory::stats::{self, StatsSum};
 use anyhow::Result;
@@ -34,7 +35,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         activity::run(&filter, limit, ctx)?;
         return Ok(Exit::Done);
     }
-    let mut stored = ctx.reader()?.stats(&filter)?;
+    let store = ctx.reader()?;
+    let mut stored = store.stats(&filter)?;
+    stored.rows = stats::by_project(stored.rows, &Places::of(&store)?);
     for row in &mut stored.rows {
         if !ctx.out.json && !ctx.verbose {
             row.project_path = ctx.project_name(&row.namespace, &row.project_path)?;

@@ -149,6 +149,16 @@ impl Places {
         (git::repository(cwd).is_some() || is_stored()).then_some(root)
     }
 
+    /// The namespace and the root of the project that a stored session's namespace and path belong to today: a
+    /// subfolder's, or those of a project that moved, become the project's.
+    pub fn project_of(&self, namespace: &str, path: &str) -> (String, String) {
+        let is_it = |one: &&StoredPlace| one.namespace == namespace && one.path == path;
+        match self.stored.iter().find(is_it) {
+            Some(one) => (self::namespace(&one.root), one.root.clone()),
+            None => (namespace.to_owned(), path.to_owned()),
+        }
+    }
+
     /// The namespaces of the project with this root: its own, and those that sessions in its folders
     /// were stored with.
     pub fn namespaces(&self, root: &str) -> BTreeSet<String> {

@@ -1,5 +1,6 @@
 //! The sessions of a recap with their summaries, and what later sessions did of what they left.
 
+use super::places::Places;
 use super::session_summary::{context_of, items_of};
 use crate::insight::facts::LocatedItem;
 use crate::insight::recap::{DoneLater, DoneWork, RecapSession};
@@ -33,18 +34,21 @@ pub fn recap_sessions<E: From<Error>>(
     filter: &SessionFilter,
     mut hides: impl FnMut(&str) -> Result<bool, E>,
 ) -> Result<RecapSessions, E> {
+    let places = Places::of(store)?;
     let told = store.sessions(filter)?;
     let ids: BTreeSet<&str> = told.iter().map(|row| row.session.id.as_str()).collect();
-    let spaces = told.iter().map(|row| row.session.namespace.as_str());
-    let spaces: BTreeSet<&str> = spaces.collect();
+    let project =
+        |row: &SessionRow| places.project_of(&row.session.namespace, &row.session.project_path);
+    let projects: BTreeSet<(String, String)> = told.iter().map(project).collect();
     let all = SessionFilter {
         until: filter.until.map(|until| Time(until.0 + LATER_MS)),
         agent: None,
         ..filter.clone()
     };
     let mut found = RecapSessions::default();
-    for row in store.sessions(&all)? {
-        if !spaces.contains(row.session.namespace.as_str()) {
+    for mut row in store.sessions(&all)? {
+        let project = project(&row);
+        if !projects.contains(&project) {
             continue;
         }
         let episodes = store.episodes(&row.session.id)?;
@@ -52,11 +56,13 @@ pub fn recap_sessions<E: From<Error>>(
         // under its project's name, which needs not be said again
         let mut summary = items.summary(&context_of(&row, true));
         SessionGit::of_summary(store, &episodes, &summary)?.tell(&mut summary);
+        let (namespace, root) = project;
+        row.session.namespace = namespace;
         let whole = (&row, &episodes[..], &summary);
         found.done.extend(done_in(whole, &items.lines()));
         if ids.contains(row.session.id.as_str()) {
-            let hides = hides(&row.session.project_path)?;
-            let session = session(row, &episodes, summary, (filter, hides));
+            let hides = hides(&row.session.project_path)? || hides(&root)?;
+            let session = session((row, root), &episodes, summary, (filter, hides));
             found.sessions.push(session);
         }
     }
@@ -64,16 +70,15 @@ pub fn recap_sessions<E: From<Error>>(
 }
 
 fn session(
-    row: SessionRow,
+    (row, root): (SessionRow, String),
     episodes: &[Found],
     mut summary: Summary,
     (filter, hides): (&SessionFilter, bool),
 ) -> RecapSession {
     summary.retain_episodes(&within(episodes, filter));
-    let path = row.session.project_path;
-    summary.shorten_paths(&path, hides);
+    summary.shorten_paths(&row.session.project_path, hides);
     RecapSession {
-        project_path: Some(path).filter(|_| !hides),
+        project_path: Some(root).filter(|_| !hides),
         id: row.session.id,
         title: row.title,
         parent: row.session.facts.parent,

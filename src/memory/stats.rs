@@ -1,10 +1,33 @@
 //! `stats` in words, tables and JSON: bytes and tokens in and out, measured, stage by stage (D23).
 
+use super::places::Places;
 use crate::model::human::{bytes, count, plural, share, table};
 use crate::model::layout::table::narrowed;
 use crate::model::tally::Tally;
 use crate::store::{Stats, StatsRow};
 use serde_json::{Value, json};
+
+/// One row for each project and agent, whatever folders of the project its sessions were in.
+pub fn by_project(rows: Vec<StatsRow>, places: &Places) -> Vec<StatsRow> {
+    let mut all: Vec<StatsRow> = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        (row.namespace, row.project_path) = places.project_of(&row.namespace, &row.project_path);
+        let is_same =
+            |one: &&mut StatsRow| one.namespace == row.namespace && one.agent == row.agent;
+        match all.iter_mut().find(is_same) {
+            Some(one) => {
+                one.sessions += row.sessions;
+                one.files += row.files;
+                one.log_bytes += row.log_bytes;
+                one.episodes += row.episodes;
+                one.body_bytes += row.body_bytes;
+                one.tally.merge(&row.tally);
+            }
+            None => all.push(row),
+        }
+    }
+    all
+}
 
 /// All rows together.
 #[derive(Default)]

@@ -1,13 +1,18 @@
 //! A real FalkorDB under more than it likes, and the real graphiti-core as the one who reads what was
 //! delivered. `make test-graph` runs these.
 
+use super::delivery::{configure, done};
 use super::falkor::Falkor;
+use super::forget::desk;
+use super::memory_rows::{agree, talk};
 use super::sinks::{ODD, falkordb, outbound, receipts};
+use super::world::Desk;
 use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode};
+use crate::model::namespace::namespace;
 use crate::model::time::Time;
 use crate::sinks::database::Login;
 use crate::stages::upload::Sink;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -101,6 +106,45 @@ fn a_graph_takes_large_and_many_episodes() {
     sink.forget(&asked).unwrap();
     let gone = vec![Landed::Missing; all.len()];
     assert_eq!(sink.verify(&asked).unwrap(), gone);
+}
+
+#[test]
+#[ignore = "needs FalkorDB: make test-graph"]
+fn what_gets_another_group_leaves_the_graph_that_had_it() {
+    let server = Falkor::start();
+    let mut desk = desk();
+    let endpoint = format!("redis://127.0.0.1:{}", server.port());
+    let goes_to = |desk: &Desk, group: &str| {
+        let tracking = json!({"enabled": true, "group_id": group});
+        let sinks = json!({"brain": {"kind": "falkordb", "url": endpoint}});
+        configure(desk, json!({"session_tracking": tracking, "sinks": sinks}));
+    };
+    let run = |desk: &mut Desk| {
+        desk.now = Time(desk.now.0 + 86_400_000);
+        done(desk.run("sessionmill run --all"));
+    };
+    let count = |group: &str| -> String {
+        server.redis(&[
+            "GRAPH.QUERY",
+            group,
+            "MATCH (e:Episodic) RETURN count(e) + 1000",
+        ])
+    };
+    goes_to(&desk, "mine");
+    agree(&desk, &endpoint);
+    talk(&desk, "/w/shop", "aaaa1", &["alpha it"]);
+    talk(&desk, "/w/blog", "bbbb2", &["beta it"]);
+    run(&mut desk);
+    assert!(count("mine").contains("1004"), "{}", count("mine"));
+    goes_to(&desk, "mine_{namespace}");
+    done(desk.run("sessionmill deliver regroup mine"));
+    run(&mut desk);
+    assert!(count("mine").contains("1000"), "{}", count("mine"));
+    for project in ["/w/shop", "/w/blog"] {
+        let own = format!("mine_{}", namespace(project));
+        assert!(count(&own).contains("1002"), "{}", count(&own));
+    }
+    done(desk.run("sessionmill deliver verify"));
 }
 
 #[test]

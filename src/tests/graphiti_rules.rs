@@ -126,7 +126,11 @@ fn a_changed_episode_takes_the_place_of_the_one_before_where_the_server_can() {
             false => (DeliveryOutcome::Beside, Landed::Beside, 2),
         };
         let changed = std::slice::from_ref(&changed);
+        world.server.asked();
         assert_eq!(sink.deliver(changed).unwrap(), [outcome]);
+        let sent = messages(&world.server.asked());
+        let name = sent[0]["name"].as_str().unwrap();
+        assert!(deletes || name.contains(" (newer revision) ["), "{name}");
         let asked = receipts(&sink, changed);
         assert_eq!(sink.verify(&asked).unwrap(), [landed]);
         let asked = [receipts(&sink, &all[..1]), asked].concat();

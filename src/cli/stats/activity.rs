@@ -2,6 +2,7 @@
 
 use crate::cli::activity::word;
 use crate::cli::ctx::Ctx;
+use crate::memory::places::Places;
 use crate::memory::session_activity::Mean;
 use crate::memory::stats::more;
 use crate::model::activity::Dimension;
@@ -52,13 +53,14 @@ fn means(filter: &SessionFilter, ctx: &mut Ctx) -> Result<Means> {
         weeks: BTreeMap::new(),
         projects: BTreeMap::new(),
     };
+    let places = Places::of(&store)?;
     for row in store.sessions(filter)? {
         let session = &row.session;
         let activity = judge.activity(&store.activity(&session.id)?);
         let began = session.facts.started.or(session.facts.ended);
         let week = began.map(|time| ctx.zone.show(time).format("%G-W%V").to_string());
         means.weeks.entry(week).or_default().add(&activity, began);
-        let project = (session.namespace.clone(), session.project_path.clone());
+        let project = places.project_of(&session.namespace, &session.project_path);
         means
             .projects
             .entry(project)
