@@ -357,3 +357,25 @@ fn a_killed_or_stopped_browse_leaves_tmux_sane() {
     tmux.until("the shell", |screen| screen.contains("ready$"));
     assert_eq!(tmux.modes(), "0 1");
 }
+
+/// `sessions` fits the terminal that it is in, and is a whole row a line in a pipe.
+#[test]
+fn lists_fit_terminals_in_tmux() {
+    let home = home();
+    let Some(tmux) = Tmux::start(&home, 80, 24) else {
+        return;
+    };
+    let program = env!("CARGO_BIN_EXE_sessionmill");
+    let list = format!("{program} sessions -n 9 --now 2026-06-01T12:00:00Z");
+    tmux.shell(&format!("cd; {list} | cat > piped"));
+    let piped = fs::read_to_string(home.path("piped")).unwrap();
+    assert_eq!(piped.lines().count(), 9, "{piped}");
+    for columns in ["80", "140"] {
+        tmux.says(&["resize-window", "-x", columns, "-y", "24"]);
+        tmux.shell(&list);
+        let screen = tmux.screen();
+        // a row that were too long would go on in a line of its own
+        let rows = screen.lines().take_while(|line| *line != "done").count();
+        assert_eq!(rows, 9, "{columns}\n{screen}");
+    }
+}

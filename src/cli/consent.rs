@@ -93,7 +93,7 @@ fn agreed(endpoint: &Endpoint, confirm: Option<&str>, ctx: &mut Ctx) -> Result<S
         Some(words) => Some(words.to_owned()),
         None => {
             ctx.out.note(format!(
-                "sessionmill will send what is configured for {endpoint} there: see docs/privacy.md."
+                "sessionmill will send data to {endpoint}: see docs/privacy.md."
             ))?;
             ctx.ask(&format!("Type yes to agree to \"{wants}\":"))?
                 .map(|typed| match typed.eq_ignore_ascii_case("yes") {

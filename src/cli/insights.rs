@@ -90,6 +90,7 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(title)?;
     if found.completed.of > 0 {
         let completed = found.completed.shown();
+        let completed = completed.replace('(', "(95 % interval: ");
         ctx.out.line(format!(
             "completed: {completed}, the range is the 95 % interval"
         ))?;

@@ -101,14 +101,16 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         plural(report.ledger.total(), "line"),
         bytes(tally.read_bytes),
     ))?;
-    ctx.out.line(format!(
-        "would store {} ({} may still grow): {} of text ({} of the input), ≈ {} tokens",
-        plural(report.episodes_sealed + report.episodes_open, "episode"),
-        count(report.episodes_open),
-        bytes(report.text_bytes),
-        share(report.text_bytes, tally.read_bytes),
-        count(report.text_tokens()),
-    ))?;
+    if report.ledger.total() > 0 {
+        ctx.out.line(format!(
+            "would store {} ({} may still grow): {} of text ({} of the input), ≈ {} tokens",
+            plural(report.episodes_sealed + report.episodes_open, "episode"),
+            count(report.episodes_open),
+            bytes(report.text_bytes),
+            share(report.text_bytes, tally.read_bytes),
+            count(report.text_tokens()),
+        ))?;
+    }
     if plan.summaries > 0 {
         ctx.out.line(format!(
             "would write summaries of {}",

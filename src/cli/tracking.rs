@@ -230,7 +230,11 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     }
     let rows = files.iter().map(|file| {
         vec![
-            file.state.as_str().to_owned(),
+            match file.state {
+                FileState::Recorded => "recorded",
+                other => other.as_str(),
+            }
+            .to_owned(),
             human::bytes(file.size),
             human::time(Some(file.modified), ctx.zone),
             file.path.clone(),
@@ -383,7 +387,7 @@ fn pause(args: &OneArgs, pauses: bool, ctx: &mut Ctx) -> Result<Exit> {
     store.finish()?;
     let (kind, word) = match pauses {
         true => ("track pause", "paused"),
-        false => ("track resume", "goes on"),
+        false => ("track resume", "resumed"),
     };
     if ctx.out.json {
         ctx.out.document(kind, json!({"projects": changed}))?;

@@ -235,7 +235,7 @@ fn set_pause(here: &Here, args: &ProjectArgs, pauses: bool) -> Result<String, Er
     store.finish()?;
     Ok(match (pauses, changed) {
         (true, true) => "paused\n",
-        (false, true) => "goes on\n",
+        (false, true) => "resumed\n",
         (_, false) => "nothing to change\n",
     }
     .to_owned())

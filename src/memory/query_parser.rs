@@ -316,7 +316,7 @@ pub fn operation(word: &str) -> Result<Operation, String> {
 fn unknown(name: &str, value: &str) -> Error {
     let meant = nearest(name).map_or(String::new(), |near| format!("{near}:{value}, or "));
     let names = FIELDS.map(|(field, _)| field).join(", ");
-    let message = format!("there is no field `{name}`; there are {names}");
+    let message = format!("unknown field `{name}`; fields: {names}");
     Error::usage(message).hinted(format!("{meant}in quotes to look for the words themselves"))
 }
 

@@ -66,6 +66,11 @@ fn lists_look_like_this_on_terminals() {
             "recap --since 2026-03-10",
             "stats -n 2",
             "stats --activity -n 2",
+            "insights",
+            "doctor",
+            "plan",
+            "memories list",
+            "track status",
         ] {
             let shown = desk.run(&format!("sessionmill {line}")).stdout;
             let shown = shown.replace('\u{1b}', "^[");

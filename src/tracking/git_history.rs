@@ -37,7 +37,9 @@ impl HistoryRequest {
         Ok(Some(match (commit, branch, file) {
             (None, None, None) => return Ok(None),
             (Some(hash), None, None) if !is_hash(hash) => {
-                let error = Error::usage(format!("{hash} is no commit: write 4 to 64 hex digits"));
+                let error = Error::usage(format!(
+                    "{hash} is not a commit hash: write 4 to 64 hex digits"
+                ));
                 return Err(error.hinted("git log --oneline"));
             }
             (Some(hash), None, None) => HistoryRequest::Commit(hash.to_ascii_lowercase()),

@@ -102,7 +102,7 @@ fn files_are_configured_told_paused_and_switched_off() {
             .next(),
         Some(&entry)
     );
-    assert_eq!(ask("resume_tracking", json!({})).unwrap(), "goes on\n");
+    assert_eq!(ask("resume_tracking", json!({})).unwrap(), "resumed\n");
     let synced = ask("sync_tracked_files", json!({})).unwrap();
     assert!(synced.starts_with("1 changes"), "{synced}");
     assert!(
