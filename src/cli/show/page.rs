@@ -77,7 +77,7 @@ fn head(title: &str, shown: &ShownSession, ctx: &mut Ctx) -> Result<String> {
         outcome,
         length,
     } = work;
-    let project = ctx.project_name(&session.namespace, &session.project_path)?;
+    let project = ctx.bare_project_name(&session.namespace)?;
     let span = facts.started.zip(facts.ended);
     let models: Vec<&str> = facts.models.iter().map(String::as_str).collect();
     let cells = [
