@@ -34,7 +34,10 @@ pub(super) fn text(shown: &ShownSession, store: &Store, ctx: &mut Ctx) -> Result
     let told = sections(&shown.summary);
     if !told.trim().is_empty() {
         let told = html(&told, 0);
-        let _ = write!(body, "<section class=\"summary\">\n{told}</section>\n");
+        let _ = write!(
+            body,
+            "<section class=\"summary\" aria-label=\"Summary\">\n{told}</section>\n"
+        );
     }
     let mut transcript = Transcript::default();
     let agents = SubAgents::of(shown, store)?;
