@@ -3,7 +3,6 @@
 use super::tests::{billed, inputs, parse, prompts, results, said};
 use super::*;
 use crate::model::entry::CallStatus;
-use crate::model::tally::Usage;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
