@@ -108,6 +108,8 @@ for (const [short, name] of pages) {
 // the report by mouse and keyboard
 {
   const page = await open('alone.html');
+  await page.bringToFront();
+  await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length, { timeout: 5000 });
   const count = () => page.$eval('#chosen', (p) => Number(p.textContent.split(' of ')[0].replaceAll(',', '')));
   const all = await count();
   check(all > 3, `report: ${all} sessions`);

@@ -227,6 +227,16 @@ impl<'w> Ctx<'w> {
 
     /// What people call a project: its name, which leads to its folder on a terminal that has links.
     pub fn project_name(&mut self, namespace: &str, path: &str) -> Result<String> {
+        let name = self.bare_project_name(namespace)?;
+        let is_linked = path.starts_with('/') && !self.hides_paths_of(path)?;
+        Ok(match is_linked {
+            true => link(&file_address(&self.host, path), &name),
+            false => name,
+        })
+    }
+
+    /// The same without a link, for pages and files.
+    pub fn bare_project_name(&mut self, namespace: &str) -> Result<String> {
         let names = match self.projects.take() {
             Some(names) => names,
             None => {
@@ -235,12 +245,7 @@ impl<'w> Ctx<'w> {
             }
         };
         let name = self.projects.insert(names).get(namespace);
-        let name = name.map_or_else(|| shown_digits(namespace).to_owned(), String::clone);
-        let is_linked = path.starts_with('/') && !self.hides_paths_of(path)?;
-        Ok(match is_linked {
-            true => link(&file_address(&self.host, path), &name),
-            false => name,
-        })
+        Ok(name.map_or_else(|| shown_digits(namespace).to_owned(), String::clone))
     }
 
     /// Names the store's file in an error about it that doesn't.

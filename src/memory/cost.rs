@@ -88,13 +88,14 @@ impl Costs {
                     continue;
                 }
                 let usage = &used.usage;
+                let model = prices.shown(&used.model);
                 let usd = prices.of(&used.model).map(|price| price.of(usage));
                 let day = costs.days.entry(names.of(time)).or_default();
                 let project = (row.namespace.clone(), row.project_path.clone());
                 for sum in [
                     &mut costs.total,
-                    day.entry(used.model.clone()).or_default(),
-                    costs.models.entry(used.model.clone()).or_default(),
+                    day.entry(model.to_owned()).or_default(),
+                    costs.models.entry(model.to_owned()).or_default(),
                     costs.projects.entry(project).or_default(),
                     costs.sessions.entry(row.session.clone()).or_default(),
                 ] {

@@ -75,6 +75,8 @@ pub struct Message {
     pub model: Option<Arc<str>>,
     /// As this line states it. A message's usage is the maximum over its lines, never the sum.
     pub usage: Option<Usage>,
+    /// The request is so long that its model's maker has other prices for it.
+    pub long: bool,
 }
 
 /// What an entry says.

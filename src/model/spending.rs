@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelUsage {
-    /// As the log writes it; empty where it names none.
+    /// As the log writes it, with [`LONG`] behind it on long requests; empty where it names none.
     pub model: String,
     /// Half hours since 1970, in UTC: with them a local day is exact in all zones but two, which lie
     /// a quarter of an hour beside.
@@ -22,6 +22,9 @@ pub struct ModelUsage {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Spending(Vec<ModelUsage>);
+
+/// Stands behind the model of requests that are so long that their tokens may have other prices.
+pub const LONG: &str = "[1m]";
 
 /// Milliseconds of [`ModelUsage::half_hour`].
 pub const HALF_HOUR_MS: i64 = 30 * 60 * 1000;

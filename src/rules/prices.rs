@@ -3,6 +3,7 @@
 
 use super::table;
 use crate::model::error::Error;
+use crate::model::spending::LONG;
 use crate::model::tally::Usage;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -132,11 +133,25 @@ impl Prices {
         Ok(())
     }
 
-    /// Of the model that a log names so, also with a date behind its name; `None`: nobody said.
+    /// Of the model that a log names so, also with a date behind its name; of long requests, marked by
+    /// [`LONG`], their own where they have one. `None`: nobody said.
     pub fn of(&self, model: &str) -> Option<&Price> {
-        self.rows
-            .get(model)
-            .or_else(|| self.rows.get(undated(model)?))
+        let plain = model.strip_suffix(LONG);
+        let long = plain.and_then(|plain| {
+            let row = self.rows.get(model);
+            row.or_else(|| self.rows.get(&format!("{}{LONG}", undated(plain)?)))
+        });
+        let model = plain.unwrap_or(model);
+        let known = long.or_else(|| self.rows.get(model));
+        known.or_else(|| self.rows.get(undated(model)?))
+    }
+
+    /// The name to show: without the mark of long requests where they cost what others do.
+    pub fn shown<'m>(&self, model: &'m str) -> &'m str {
+        match model.strip_suffix(LONG) {
+            Some(plain) if self.of(plain) == self.of(model) => plain,
+            _ => model,
+        }
     }
 
     /// The day of the embedded prices, `2026-11-25`.

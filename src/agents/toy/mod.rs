@@ -139,6 +139,7 @@ impl Dialect for ToyDialect {
             group: place.offset,
             model: None,
             usage: None,
+            long: false,
         });
         let whats = match (line.who.as_str(), line.runs) {
             ("toy", Some(command)) => run(place, command, &line.says),

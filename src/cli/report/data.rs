@@ -161,7 +161,7 @@ fn session(
     ctx: &mut Ctx,
 ) -> Result<Value> {
     let own = &row.session;
-    let name = ctx.project_name(&own.namespace, &own.project_path)?;
+    let name = ctx.bare_project_name(&own.namespace)?;
     let sum = |of: fn(&Workload) -> u64| loads.iter().map(of).sum::<u64>();
     let tests = told.tests();
     let TestsTold {
@@ -240,7 +240,7 @@ fn tools(
 ) -> Result<Vec<Value>> {
     let mut rows = Vec::new();
     for row in store.project_tools(filter)? {
-        let name = ctx.project_name(&row.namespace, &row.project_path)?;
+        let name = ctx.bare_project_name(&row.namespace)?;
         rows.push(json!([
             all.projects.number(&name),
             all.agents.number(row.agent.as_str()),
@@ -261,7 +261,7 @@ fn stages(
 ) -> Result<Vec<Value>> {
     let mut rows = Vec::new();
     for row in &store.stats(filter)?.rows {
-        let name = ctx.project_name(&row.namespace, &row.project_path)?;
+        let name = ctx.bare_project_name(&row.namespace)?;
         let [log, said, kept, stored] = stage_bytes(&StatsSum::of(std::slice::from_ref(row)));
         if log == 0 {
             continue;
@@ -303,7 +303,7 @@ fn undone(
         let commits: Vec<String> = commits.map(|commit| cut(&commit.subject)).collect();
         let reason = git.reason.as_ref();
         let session = reason.and_then(|reason| all.numbers.get(&reason.session));
-        let name = ctx.project_name(&row.project.namespace, &row.project.path)?;
+        let name = ctx.bare_project_name(&row.project.namespace)?;
         rows.push(json!([
             day(at, ctx),
             all.projects.number(&name),

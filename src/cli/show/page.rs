@@ -34,7 +34,10 @@ pub(super) fn text(shown: &ShownSession, store: &Store, ctx: &mut Ctx) -> Result
     let told = sections(&shown.summary);
     if !told.trim().is_empty() {
         let told = html(&told, 0);
-        let _ = write!(body, "<section class=\"summary\">\n{told}</section>\n");
+        let _ = write!(
+            body,
+            "<section class=\"summary\" aria-label=\"Summary\">\n{told}</section>\n"
+        );
     }
     let mut transcript = Transcript::default();
     let agents = SubAgents::of(shown, store)?;
@@ -77,7 +80,7 @@ fn head(title: &str, shown: &ShownSession, ctx: &mut Ctx) -> Result<String> {
         outcome,
         length,
     } = work;
-    let project = ctx.project_name(&session.namespace, &session.project_path)?;
+    let project = ctx.bare_project_name(&session.namespace)?;
     let span = facts.started.zip(facts.ended);
     let models: Vec<&str> = facts.models.iter().map(String::as_str).collect();
     let cells = [

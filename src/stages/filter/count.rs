@@ -3,6 +3,7 @@
 
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::resume_state::FilterResumeState;
+use crate::model::spending::LONG;
 use crate::model::tally::Usage;
 use crate::model::time::Time;
 
@@ -39,9 +40,12 @@ pub(super) fn message(state: &mut FilterResumeState, entry: &Entry) {
 /// Counts tokens, by model and time where there are some.
 fn spent(state: &mut FilterResumeState, entry: &Entry, usage: Usage) {
     state.usage = state.usage.plus(usage);
-    let model = entry.message.as_ref().and_then(|m| m.model.as_deref());
+    let message = entry.message.as_ref();
+    let model = message.and_then(|message| message.model.as_deref());
+    let long = message.filter(|message| message.long).zip(model);
+    let long = long.map(|(_, model)| format!("{model}{LONG}"));
     if let Some(time) = entry.time.or(state.last) {
-        state.spending.add(model, time, usage);
+        state.spending.add(long.as_deref().or(model), time, usage);
     }
 }
 

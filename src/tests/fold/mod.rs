@@ -99,6 +99,7 @@ impl Log {
             group,
             model: None,
             usage: Some(usage),
+            long: false,
         });
         self
     }

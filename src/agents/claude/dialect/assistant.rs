@@ -11,6 +11,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
+/// Tokens of input, cached ones included, above which a request is a long one.
+const LONG_FROM: u64 = 200_000;
+
 pub(super) fn entries(
     state: &mut ParseState,
     line: &Line<'_>,
@@ -31,6 +34,7 @@ pub(super) fn entries(
             group: group.digest(),
             model,
             usage,
+            long: usage.is_some_and(|usage| usage.total() - usage.output > LONG_FROM),
         });
     }
     let said = |text: String| match (line.api_error, synthetic, text.trim().is_empty()) {

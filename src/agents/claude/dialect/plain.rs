@@ -43,6 +43,7 @@ pub fn line(
                 group: place.offset.wrapping_add(1),
                 model: None,
                 usage: None,
+                long: false,
             });
             vec![EntryKind::Said(content(&entry))]
         }

@@ -3,7 +3,6 @@
 use super::tests::{billed, inputs, parse, prompts, results, said};
 use super::*;
 use crate::model::entry::CallStatus;
-use crate::model::tally::Usage;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -110,18 +109,7 @@ fn real_files_are_understood_without_a_rest() {
         );
         let open = calls.len() - answered.len();
         assert!(open <= 3, "{name}: {open} calls without a result");
-        let Usage {
-            input,
-            output,
-            cache_read,
-            cache_write,
-            ..
-        } = billed(&all);
-        assert_eq!(
-            input + output + cache_read + cache_write,
-            stated_total(&path),
-            "{name}"
-        );
+        assert_eq!(billed(&all).total(), stated_total(&path), "{name}");
     }
     assert!(
         kinds.keys().all(|kind| !kind.starts_with("unknown")),

@@ -155,6 +155,7 @@ impl Record<'_> {
             group: links.message,
             model: links.model,
             usage: Some(spent),
+            long: false,
         });
         self.push_with(EntryKind::Noise("token count".into()), message);
         if total != links.billed {
@@ -175,6 +176,7 @@ impl Record<'_> {
                 group: self.group(),
                 model: links.model.clone(),
                 usage: Some(links.spent),
+                long: false,
             });
         let group = silent.as_ref().map(|message| message.group);
         self.push_with(EntryKind::Fact(fact), silent);

@@ -73,6 +73,7 @@ impl Record<'_> {
             group,
             model: links.and_then(|c| c.model.clone()),
             usage: (first && spent != Default::default()).then_some(spent),
+            long: false,
         };
         self.push_with(EntryKind::Said(text), Some(message));
         self.amend(|links| {
