@@ -53,7 +53,8 @@ def look(b, busy):
     lines(b)
     found = {id: s["session"] for id, s in told.items()}
     names = b.names
-    for fork, origin in (("@C2@", "@C1@"), ("@X2@", "@X1@")):
+    branch = [("@BRANCH@", "@TERMINAL@")] if b.has_tmux else []
+    for fork, origin in [("@C2@", "@C1@"), ("@X2@", "@X1@"), *branch]:
         got = {n: found.get(names.get(n), {}).get("forked_from") for n in (fork, origin)}
         b.check(f"the fork {fork} is of {origin}, which is of none",
                 got == {fork: names.get(origin), origin: None}, got)
@@ -109,7 +110,7 @@ def outcomes(b, found):
     for name in ("@KILLED@", "@XKILLED@"):
         b.check(f"a killed session ({name}) is not completed", outcome(name) != "completed", outcome(name))
     if b.has_tmux:
-        b.check("a session stopped with Esc is interrupted", outcome("@TERMINAL@") == "interrupted", outcome("@TERMINAL@"))
+        b.check("a session stopped with Esc is interrupted", outcome("@BRANCH@") == "interrupted", outcome("@BRANCH@"))
 
 
 def nothing_lost(b):
