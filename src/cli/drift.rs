@@ -86,8 +86,7 @@ pub fn report(ctx: &mut Ctx) -> Result<Exit> {
             times => format!("{} times", count(times)),
         };
         let words = plural(sample.words, "word");
-        ctx.out
-            .line(format!("{}: {times}, {words}", sample.name))?;
+        ctx.out.line(format!("{}: {times}, {words}", sample.name))?;
         match sample.record {
             Some(record) => ctx.out.text(format!("{record:#}\n"))?,
             None => ctx.out.line("its log is gone")?,

@@ -195,8 +195,9 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     }
     if let Some(alarm) = report.drift_alarm() {
         ctx.out.warn(alarm)?;
-        ctx.out
-            .note("hint: sessionmill doctor --report-drift prints a sample to send us, without content")?;
+        ctx.out.note(
+            "hint: sessionmill doctor --report-drift prints a sample to send us, without content",
+        )?;
     }
     for line in done.promoted.moved.iter().flat_map(MovedProject::lines) {
         ctx.out.warn(line)?;

@@ -432,7 +432,10 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     let open = match (episode.sealed, episode.pending_calls) {
         (true, _) => String::new(),
         (false, 0) => ", may still grow".to_owned(),
-        (false, calls) => format!(", {} without a result yet", human::plural(calls.into(), "call")),
+        (false, calls) => format!(
+            ", {} without a result yet",
+            human::plural(calls.into(), "call")
+        ),
     };
     let part = match episode.source {
         EpisodeSource::SessionSummary => "summary".to_owned(),

@@ -216,7 +216,8 @@ fn sources(state: &State, config: &Config) -> String {
 }
 
 fn oddities(status: &StoreStatus, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {
-    let (talking, silent): (Vec<_>, Vec<_>) = status.unknown.iter().partition(|kind| kind.words > 0);
+    let (talking, silent): (Vec<_>, Vec<_>) =
+        status.unknown.iter().partition(|kind| kind.words > 0);
     let kinds = |unknown: &[_]| format!("{} of records", plural(unknown.len() as u64, "kind"));
     if !talking.is_empty() {
         let words = talking.iter().map(|kind| kind.words).sum();

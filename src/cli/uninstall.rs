@@ -57,13 +57,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             }
         }
     }
-    for agent in registry::all() {
-        if let Some(remove) = agent.plugin(&ctx.env) {
-            let title = agent.title();
-            ctx.out
-                .note(format!("{title} has the plugin sessionmill: {remove}"))?;
-        }
-    }
+    name_plugins(ctx)?;
     let purged = args.purge.then(|| purge(&ctx.home)).transpose()?;
     (ctx.out.json, ctx.out.quiet) = (json, quiet);
     let is_stored = purged.is_none() && store.exists();
@@ -99,6 +93,18 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     } else {
         Exit::Failed
     })
+}
+
+/// Agents take their plugins out themselves.
+fn name_plugins(ctx: &mut Ctx) -> Result<()> {
+    for agent in registry::all() {
+        if let Some(remove) = agent.plugin(&ctx.env) {
+            let title = agent.title();
+            ctx.out
+                .note(format!("{title} has the plugin sessionmill: {remove}"))?;
+        }
+    }
+    Ok(())
 }
 
 fn confirm(args: &Args, size: u64, ctx: &mut Ctx) -> Result<()> {

@@ -67,9 +67,15 @@ pub fn blanked(value: &Value) -> Value {
 
 /// Names that programmers give; what else stands before a colon (paths, questions, ids) is content.
 fn harmless(name: &str) -> String {
-    let is_plain = name.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-');
+    let is_plain = name
+        .chars()
+        .all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-');
     let is_name = is_plain && (1..=40).contains(&name.len());
-    if is_name { name.to_owned() } else { "…".into() }
+    if is_name {
+        name.to_owned()
+    } else {
+        "…".into()
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +87,10 @@ mod tests {
     fn words_are_counted_in_values_only_and_ids_are_none() {
         for (json, wants) in [
             (r#"{"type":"x","id":"a-b-c","n":5,"at":"2026-01-01"}"#, 0),
-            (r#"{"text":"please add a retry","more":["one two three"]}"#, 7),
+            (
+                r#"{"text":"please add a retry","more":["one two three"]}"#,
+                7,
+            ),
             (r#"{"a name of four words":"two words"}"#, 0),
             (r#"{"text":"she said \"no\" to me"}"#, 5),
             (r#"{"text":"never ends, this one"#, 0),

@@ -138,7 +138,11 @@ impl Ledger {
         self.pending += other.pending;
         self.glued += other.glued;
         for (name, times) in &other.drift {
-            self.drifted(name, *times, other.unread_words.get(name).copied().unwrap_or(0));
+            self.drifted(
+                name,
+                *times,
+                other.unread_words.get(name).copied().unwrap_or(0),
+            );
         }
     }
 }

@@ -36,7 +36,8 @@ pub fn samples(unknown: &[UnknownRow], files: &[SourceFile]) -> Vec<DriftSample>
 }
 
 fn record(row: &UnknownRow, files: &[SourceFile]) -> Option<Value> {
-    let of_row = |file: &&SourceFile| *file.key == *row.path || file.path().to_str() == Some(&row.path);
+    let of_row =
+        |file: &&SourceFile| *file.key == *row.path || file.path().to_str() == Some(&row.path);
     let line = line(files.iter().find(of_row)?, row.place.line).ok()??;
     let value = serde_json::from_slice(&line).ok()?;
     Some(blanked(&value))

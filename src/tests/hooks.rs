@@ -230,7 +230,8 @@ fn what_keeps_hooks_from_working_is_told() {
 
 #[test]
 fn beside_the_plugin_nothing_is_installed_twice() {
-    const CLAUDE_ON: &str = r#"{"enabledPlugins": {"sessionmill@sessionmill": true, "other@x": true}}"#;
+    const CLAUDE_ON: &str =
+        r#"{"enabledPlugins": {"sessionmill@sessionmill": true, "other@x": true}}"#;
     const CODEX_ON: &str = "[plugins.\"sessionmill@here\"]\nenabled = true\n";
     let desk = Desk::enabled();
     desk.write(".claude/settings.json", CLAUDE_ON);
@@ -244,18 +245,26 @@ fn beside_the_plugin_nothing_is_installed_twice() {
         let status = desk.run(&format!("sessionmill {command} status")).stdout;
         assert_eq!(status.matches("by the plugin").count(), 2, "{status}");
     }
-    assert_eq!(read(&desk, ".claude/settings.json").as_deref(), Some(CLAUDE_ON));
+    assert_eq!(
+        read(&desk, ".claude/settings.json").as_deref(),
+        Some(CLAUDE_ON)
+    );
     assert_eq!(read(&desk, ".codex/config.toml").as_deref(), Some(CODEX_ON));
     assert_eq!(read(&desk, ".codex/hooks.json"), None);
     let said = desk.run("sessionmill uninstall").shown();
     assert!(said.contains("claude plugin uninstall"), "{said}");
 
     // switched off, it is as if it weren't there
-    desk.write(".claude/settings.json", &CLAUDE_ON.replacen("true", "false", 1));
+    desk.write(
+        ".claude/settings.json",
+        &CLAUDE_ON.replacen("true", "false", 1),
+    );
     desk.run("sessionmill hooks install --agent claude");
     desk.write(
         ".claude/settings.json",
-        &read(&desk, ".claude/settings.json").unwrap().replacen("false", "true", 1),
+        &read(&desk, ".claude/settings.json")
+            .unwrap()
+            .replacen("false", "true", 1),
     );
     let status = desk.run("sessionmill hooks status").shown();
     assert!(status.contains("run twice"), "{status}");

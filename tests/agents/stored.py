@@ -53,9 +53,10 @@ def look(b, busy):
     lines(b)
     found = {id: s["session"] for id, s in told.items()}
     names = b.names
-    for fork, origin in (("@C2@", "@C1@"), ("@X2@", "@X1@")):
+    branch = [("claude: /branch", "@BRANCH@", "@TERMINAL@")] if b.has_tmux else []
+    for what, fork, origin in [("claude: --fork-session", "@C2@", "@C1@"), ("codex: fork", "@X2@", "@X1@"), *branch]:
         got = {n: found.get(names.get(n), {}).get("forked_from") for n in (fork, origin)}
-        b.check(f"the fork {fork} is of {origin}, which is of none",
+        b.check(f"{what} makes a fork of its origin, which is of none and goes on",
                 got == {fork: names.get(origin), origin: None}, got)
     people = logs.claude_sessions(b.home).keys()
     missing = people - found.keys()
@@ -74,8 +75,8 @@ def look(b, busy):
     folded = {n: found.get(names.get(n), {}).get("compactions") for n in ("@C1@", "@X1@")}
     b.check("compactions are counted", folded == {"@C1@": 1, "@X1@": 1}, folded)
     streams = {id: [e["stream"] for e in s["episodes"] if e["stream"]] for id, s in told.items()}
-    for name in ("@HELPED@", "@XHELPED@"):
-        b.check(f"a helper's turns ({name}) are a stream of the session", streams.get(names.get(name)), streams)
+    for agent, name in (("claude", "@HELPED@"), ("codex", "@XHELPED@")):
+        b.check(f"{agent}: a helper's turns are a stream of the session", streams.get(names.get(name)), streams)
 
 
 def same(b, one, other, what):
@@ -106,10 +107,10 @@ def outcomes(b, found):
         return found.get(b.names.get(name), {}).get("outcome")
     b.check("a finished session is completed", outcome("@C1@") == "completed", outcome("@C1@"))
     b.check("a finished session of Codex is completed", outcome("@X1@") == "completed", outcome("@X1@"))
-    for name in ("@KILLED@", "@XKILLED@"):
-        b.check(f"a killed session ({name}) is not completed", outcome(name) != "completed", outcome(name))
+    for agent, name in (("claude", "@KILLED@"), ("codex", "@XKILLED@")):
+        b.check(f"{agent}: a killed session is not completed", outcome(name) != "completed", outcome(name))
     if b.has_tmux:
-        b.check("a session stopped with Esc is interrupted", outcome("@TERMINAL@") == "interrupted", outcome("@TERMINAL@"))
+        b.check("a session stopped with Esc is interrupted", outcome("@BRANCH@") == "interrupted", outcome("@BRANCH@"))
 
 
 def nothing_lost(b):

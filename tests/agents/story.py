@@ -2,6 +2,8 @@
 import threading
 import time
 
+import logs
+
 
 def claude(b):
     c1 = b.names["@C1@"] = b.claude("Add a retry with exponential backoff to fetch() in client.py")
@@ -51,23 +53,31 @@ def heard_while_busy(b):
 
 
 def claude_in_a_terminal(b):
-    """Two prompts typed, the second one stopped with Esc."""
+    """A prompt is typed, the session branched, and a second one stopped with Esc."""
     if not b.has_tmux:
         return
     b.tmux("new-session", "-d", "-s", "c", "-x", "160", "-y", "50", "claude --permission-mode acceptEdits")
     if not b.wait(lambda: "❯" in b.screen("c") or ">" in b.screen("c")):
         return b.check("claude: begins in a terminal", False, b.screen("c"))
     time.sleep(1)
+    before = set(logs.claude_sessions(b.home))
     b.typed("c", "Say good morning in the terminal")
     answered = b.wait(lambda: "Good morning from the terminal." in b.screen("c"))
     b.check("claude: answers in a terminal", answered, b.screen("c"))
+    first = set(logs.claude_sessions(b.home)) - before
+    b.names["@TERMINAL@"] = min(first, default="none")
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "c", "-l", "/branch")
+    time.sleep(0.5)
+    b.tmux("send-keys", "-t", "c", "Enter")
+    b.check("claude: /branch branches", b.wait(lambda: "Branched session" in b.screen("c"), 15), b.screen("c"))
     b.typed("c", "Write a very long poem about the sea")
     b.wait(lambda: any(r["note"] == "Write a very long poem#0" for r in b.script.requests))
     time.sleep(1.5)
     b.tmux("send-keys", "-t", "c", "Escape")
     stopped = b.wait(lambda: "nterrupted" in b.screen("c"), 10)
     b.check("claude: is stopped with Esc", stopped, b.screen("c"))
-    b.names["@TERMINAL@"] = b.newest("claude")
+    b.names["@BRANCH@"] = min(set(logs.claude_sessions(b.home)) - before - first, default="none")
     b.tmux("kill-session", "-t", "c")
 
 

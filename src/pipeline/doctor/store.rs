@@ -127,11 +127,19 @@ pub(super) fn drift(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let names = counted(unknown.len() as u64, "name");
     let reason = format!("the logs hold {names} that this version doesn't know");
     vec![match words {
-        0 => Diagnosis::new(Severity::Note, "drift", reason, "sessionmill status --drift"),
+        0 => Diagnosis::new(
+            Severity::Note,
+            "drift",
+            reason,
+            "sessionmill status --drift",
+        ),
         _ => Diagnosis::new(
             Severity::Warning,
             "drift",
-            format!("{reason}, with {} that are not stored", counted(words, "word")),
+            format!(
+                "{reason}, with {} that are not stored",
+                counted(words, "word")
+            ),
             "sessionmill doctor --report-drift",
         ),
     }]

@@ -193,10 +193,7 @@ mod tests {
 
     #[test]
     fn other_lines_are_unknown_or_refused() {
-        assert_eq!(
-            read(r#"{"type":"x"}"#).unwrap(),
-            [EntryKind::unknown("x")]
-        );
+        assert_eq!(read(r#"{"type":"x"}"#).unwrap(), [EntryKind::unknown("x")]);
         assert_eq!(read("{}").unwrap(), [EntryKind::unknown("untyped")]);
         assert_eq!(read("[1]").unwrap_err(), "not an object");
         assert_eq!(read("{").unwrap_err(), "torn json");

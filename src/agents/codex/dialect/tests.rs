@@ -245,10 +245,7 @@ fn the_paginated_era_is_told_by_completed_items() {
     assert_eq!(result.facts.patched, [("/p/a".to_owned(), 2, 0)]);
     assert_eq!(result.facts.duration_ms, Some(1500));
     let last = all.last().unwrap();
-    assert_eq!(
-        last.what,
-        EntryKind::unknown("item_completed/Novelty")
-    );
+    assert_eq!(last.what, EntryKind::unknown("item_completed/Novelty"));
 }
 
 #[test]

@@ -177,7 +177,9 @@ impl Account {
         }
         let met = self.drift.partition_point(|drift| drift.offset < from);
         for drift in self.drift.drain(..met) {
-            settled.ledger.drifted(&drift.name, drift.times, drift.words);
+            settled
+                .ledger
+                .drifted(&drift.name, drift.times, drift.words);
         }
         settled.ids = match ids == self.ids.len() {
             true => std::mem::take(&mut self.ids).into(), // no second copy of a long tail's
