@@ -40,6 +40,7 @@ mod recap;
 mod resume;
 mod run;
 mod schedule;
+mod schedule_status;
 mod search;
 mod session_filters;
 mod sessions;
