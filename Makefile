@@ -91,8 +91,7 @@ eval-meaning: ## measure what a model of vectors adds to search (LOCOMO=DIR for 
 	@scripts/eval-meaning target/release/sessionmill $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(CORPUS),--corpus "$(CORPUS)")
 
 dist: ## build the program that is installed (small, fast, stripped) and pack it into target/packages; some minutes
-	$(CARGO) build --profile dist --locked
-	@scripts/dist target/dist/sessionmill
+	@scripts/dist-build
 
 dist-check: ## install each package of target/packages into a folder of its own and do the main job with it
 	@scripts/dist-check

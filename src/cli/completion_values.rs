@@ -50,7 +50,10 @@ type Offer = (String, String);
 impl Values {
     /// Of the home that the world's variables name; of none where they name none.
     pub fn of(world: &World) -> Values {
-        let home = world.vars.get("HOME").map_or("/nonexistent", String::as_str);
+        let home = world
+            .vars
+            .get("HOME")
+            .map_or("/nonexistent", String::as_str);
         let env = Env {
             home: home.into(),
             cwd: world.cwd.clone(),
@@ -119,7 +122,11 @@ impl Values {
         let offer = |row: &SessionRow| {
             let id = &row.session.id;
             let shown = store.session_shown(id, TYPED)?;
-            let id = if shown.starts_with(typed) { shown } else { id.clone() };
+            let id = if shown.starts_with(typed) {
+                shown
+            } else {
+                id.clone()
+            };
             Ok((id, row.title.as_deref().map(plain).unwrap_or_default()))
         };
         rows.iter().map(offer).collect()

@@ -42,6 +42,7 @@ mod report;
 mod resume;
 mod run;
 mod schedule;
+mod schedule_status;
 mod search;
 mod session_filters;
 mod sessions;

@@ -1,17 +1,20 @@
-//! `schedule`: lets a timer run the pipeline. Chooses between systemd and cron.
+//! `schedule`: lets a timer run the pipeline. Chooses between systemd, launchd and cron.
 
 use super::ctx::Ctx;
 use super::exit::Exit;
+use super::schedule_status;
 use crate::pipeline::progress::Silent;
+use crate::pipeline::schedule::calendar::Calendar;
 use crate::pipeline::schedule::every::Every;
 use crate::pipeline::schedule::job::Job;
-use crate::pipeline::schedule::{cron, installed, systemd};
+use crate::pipeline::schedule::pace::Pace;
+use crate::pipeline::schedule::{cron, installed, launchd, systemd};
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Run regularly with a systemd timer or cron
+/// Run regularly with a timer: systemd, launchd or cron
 #[derive(ClapArgs, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,6 +24,8 @@ pub struct Args {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Install(Install),
+    /// Show the last, the next and the failed runs
+    Status,
     /// Show the installed timer and its next run
     Show,
     /// Stop the timer and remove it
@@ -29,8 +34,8 @@ enum Verb {
 
 /// Install the timer, or change the installed one
 ///
-/// Writes sessionmill.service and sessionmill.timer to ~/.config/systemd/user and enables them;
-/// without a systemd user manager, adds a marked block to your crontab. Saves the current values of
+/// Writes sessionmill.service and sessionmill.timer to ~/.config/systemd/user and enables them; on
+/// macOS, a launchd agent in ~/Library/LaunchAgents; elsewhere, a marked block in your crontab. Saves the current values of
 /// SESSIONMILL_HOME, CLAUDE_CONFIG_DIR and CODEX_HOME for the timer.
 #[derive(ClapArgs, Debug, Default)]
 struct Install {
@@ -38,13 +43,19 @@ struct Install {
     /// schedule.interval, 15min]
     #[arg(long, value_name = "SPAN")]
     every: Option<Every>,
+    /// At these times instead: 'Mon..Fri 09:00', 'Sat,Sun 10:00,18:00', '07:30'
+    #[arg(long, value_name = "TIMES", conflicts_with = "every")]
+    calendar: Option<Calendar>,
     /// Pipeline to run
     #[arg(long, value_name = "NAME", default_value = "nightly")]
     pipeline: String,
     /// Use systemd even if it was not detected
-    #[arg(long, conflicts_with = "cron")]
+    #[arg(long, conflicts_with_all = ["cron", "launchd"])]
     systemd: bool,
-    /// Use cron even if systemd was detected
+    /// Use launchd even if it was not detected
+    #[arg(long, conflicts_with = "cron")]
+    launchd: bool,
+    /// Use cron even if another timer was detected
     #[arg(long)]
     cron: bool,
     /// Show what would be written, without writing it
@@ -56,6 +67,7 @@ struct Install {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
         Verb::Install(options) => install(options, ctx),
+        Verb::Status => schedule_status::run(ctx),
         Verb::Show => show(ctx),
         Verb::Remove => remove(ctx),
     }
@@ -76,22 +88,21 @@ fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let program = ctx.program.clone();
     let cx = ctx.pipeline_context(&loaded, &Silent);
-    let job = Job::new(&program, &options.pipeline, options.every, &cx)?;
-    let on_systemd = match (options.systemd, options.cron) {
-        (true, _) => true,
-        (_, true) => false,
-        _ => systemd::answers(ctx.vars()),
-    };
+    let calendar = options.calendar.clone().map(Pace::At);
+    let pace = calendar.or(options.every.map(Pace::Every));
+    let job = Job::new(&program, &options.pipeline, pace, &cx)?;
+    let way = Way::of(options, ctx);
     if options.systemd && !options.dry_run {
         systemd::expect_manager(ctx.vars())?;
     }
-    if options.dry_run && !on_systemd && !cron::is_there(ctx.vars())? {
+    if options.dry_run && way == Way::Cron && !cron::is_there(ctx.vars())? {
         ctx.out.warn(cron::NO_TIMER)?;
     }
     if options.dry_run {
-        let files = match on_systemd {
-            true => systemd::files(&job, ctx.vars()),
-            false => vec![("crontab".into(), cron::block(&job))],
+        let files = match way {
+            Way::Systemd => systemd::files(&job, ctx.vars()),
+            Way::Launchd => vec![launchd::file(&job, ctx.vars())],
+            Way::Cron => vec![("crontab".into(), cron::block(&job))],
         };
         return print_files(&files, ctx);
     }
@@ -100,18 +111,54 @@ fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
         // a unit can't be given a folder that is not there
         std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
     }
-    let wrote = match on_systemd {
-        true => {
-            take_over_from_cron(ctx)?;
-            systemd::install(&job, ctx.vars())?
-        }
-        false => {
-            systemd::remove(ctx.vars())?;
+    if way != Way::Systemd {
+        systemd::remove(ctx.vars())?;
+    }
+    if way != Way::Launchd {
+        launchd::remove(ctx.vars())?;
+    }
+    if way != Way::Cron {
+        take_over_from_cron(ctx)?;
+    }
+    let wrote = match way {
+        Way::Systemd => systemd::install(&job, ctx.vars())?,
+        Way::Launchd => launchd::install(&job, ctx.vars())?,
+        Way::Cron => {
             cron::install(&job, ctx.vars())?;
             vec!["crontab".into()]
         }
     };
-    report(&job, on_systemd, &wrote, ctx)
+    report(&job, way, &wrote, ctx)
+}
+
+/// What starts us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Systemd,
+    Launchd,
+    Cron,
+}
+
+impl Way {
+    /// The one that is asked for, else the one that is there.
+    fn of(options: &Install, ctx: &Ctx) -> Way {
+        match (options.systemd, options.launchd, options.cron) {
+            (true, _, _) => Way::Systemd,
+            (_, true, _) => Way::Launchd,
+            (_, _, true) => Way::Cron,
+            _ if launchd::is_there(ctx.vars()) => Way::Launchd,
+            _ if systemd::answers(ctx.vars()) => Way::Systemd,
+            _ => Way::Cron,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Way::Systemd => "systemd",
+            Way::Launchd => "launchd",
+            Way::Cron => "cron",
+        }
+    }
 }
 
 /// One timer is enough. Where cron can't be asked it can't run anything of ours either.
@@ -124,11 +171,16 @@ fn take_over_from_cron(ctx: &mut Ctx) -> Result<()> {
     }
 }
 
-fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Result<Exit> {
+fn report(job: &Job, way: Way, wrote: &[PathBuf], ctx: &mut Ctx) -> Result<Exit> {
+    let (every, calendar) = match &job.pace {
+        Pace::Every(every) => (Some(every.to_string()), None),
+        Pace::At(calendar) => (None, Some(calendar.to_string())),
+    };
     if ctx.out.json {
         let body = json!({
-            "how": if on_systemd { "systemd" } else { "cron" },
-            "every": job.every.to_string(),
+            "how": way.word(),
+            "every": every,
+            "calendar": calendar,
             "pipeline": job.pipeline,
             "program": job.program,
             "wrote": wrote,
@@ -137,10 +189,8 @@ fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Resu
         return Ok(Exit::Done);
     }
     let program = job.program.display();
-    ctx.out.did(format!(
-        "every {}: {program} run {}",
-        job.every, job.pipeline
-    ))?;
+    ctx.out
+        .did(format!("{}: {program} run {}", job.pace, job.pipeline))?;
     for path in wrote {
         ctx.out.did(format!("wrote {}", path.display()))?;
     }
@@ -151,7 +201,7 @@ fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Resu
     {
         ctx.out.warn("the timer starts a build directory's program; `make install`, then install the timer again")?;
     }
-    if on_systemd {
+    if way == Way::Systemd {
         ctx.out.note(
             "it runs while you are logged in; `loginctl enable-linger` makes it run always",
         )?;
@@ -159,17 +209,19 @@ fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Resu
     Ok(Exit::Done)
 }
 
-/// Seconds between the runs of the timer that is installed; `None` where there is none, or cron
+/// The longest time in seconds between two runs of the timer that is installed; `None` where there is none, or cron
 /// can't be asked.
 pub fn interval_s(ctx: &Ctx) -> Option<u64> {
     let files = installed(ctx.vars()).unwrap_or_default();
-    let every = files.iter().find_map(|(_, text)| Every::installed_in(text));
-    every.map(Every::seconds)
+    let pace = files.iter().find_map(|(_, text)| Pace::installed_in(text));
+    pace.map(|pace| pace.seconds())
 }
 
 fn show(ctx: &mut Ctx) -> Result<Exit> {
     let files = installed(ctx.vars())?;
-    let units = files.iter().any(|(path, _)| path != Path::new("crontab"));
+    let units = files
+        .iter()
+        .any(|(path, _)| path.extension().is_some_and(|kind| kind == "timer"));
     let state = match units {
         true => systemd::state(ctx.vars()),
         false => None,
@@ -197,6 +249,7 @@ fn show(ctx: &mut Ctx) -> Result<Exit> {
 /// Removes whatever timer of ours is installed.
 pub(super) fn remove(ctx: &mut Ctx) -> Result<Exit> {
     let mut gone = systemd::remove(ctx.vars())?;
+    gone.extend(launchd::remove(ctx.vars())?);
     if cron::remove(ctx.vars())? {
         gone.push("crontab".into());
     }

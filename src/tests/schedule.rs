@@ -153,6 +153,159 @@ fn changing_the_mind_leaves_one_timer() {
 }
 
 #[test]
+fn times_of_the_week_are_said_to_each_timer() {
+    let desk = Desk::new();
+    desk.program("systemctl", SYSTEMCTL);
+    desk.program("crontab", CRONTAB);
+    let line = "sessionmill schedule install --calendar 'monday..fri 09:00,17:30'";
+    let ran = desk.run(line);
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    assert!(
+        ran.stdout.starts_with("Mon..Fri 09:00,17:30: "),
+        "{}",
+        ran.stdout
+    );
+    let timer = read(&desk, &format!("{UNITS}/sessionmill.timer"));
+    assert!(
+        timer.contains(
+            "\nOnCalendar=Mon,Tue,Wed,Thu,Fri *-*-* 09:00\n\
+             OnCalendar=Mon,Tue,Wed,Thu,Fri *-*-* 17:30\n"
+        ) && timer.contains("\nPersistent=true\n"),
+        "{timer}"
+    );
+    desk.run(&format!("{line} --cron"));
+    assert_eq!(
+        read(&desk, "table"),
+        "# sessionmill: begin\n# when: Mon..Fri 09:00,17:30\n\
+         0 9 * * 1,2,3,4,5 nice -n 19 /usr/local/bin/sessionmill run nightly --quiet\n\
+         30 17 * * 1,2,3,4,5 nice -n 19 /usr/local/bin/sessionmill run nightly --quiet\n\
+         # sessionmill: end\n"
+    );
+    let refused = desk.run("sessionmill schedule install --calendar 'Mon 25:00'");
+    assert_eq!(refused.exit, Exit::Usage);
+    assert!(
+        refused.stderr.contains("'Mon..Fri 09:00'"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// A `launchctl` that notes what it was asked.
+const LAUNCHCTL: &str = r#"echo "$*" >> "$HOME/asked""#;
+const AGENT: &str = "Library/LaunchAgents/sessionmill.plist";
+
+#[test]
+fn launchd_gets_an_agent_that_another_program_can_read() {
+    let mut desk = Desk::new();
+    desk.program("launchctl", LAUNCHCTL);
+    desk.vars
+        .insert("SESSIONMILL_HOME".into(), "/srv/my <mill> & co".into());
+    let ran = desk.run("sessionmill schedule install --dry-run --calendar 'Sat,Sun 10:00'");
+    assert!(
+        ran.stdout.contains("<key>StartCalendarInterval</key>"),
+        "{}",
+        ran.shown()
+    );
+    assert!(!desk.path(AGENT).exists());
+    desk.vars.remove("SESSIONMILL_HOME");
+    let ran = desk.run("sessionmill schedule install --every 30m");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    let asked = read(&desk, "asked");
+    assert!(
+        asked.contains("bootout gui/") && asked.contains("bootstrap gui/"),
+        "{asked}"
+    );
+    let shown = desk.run("sessionmill schedule status").stdout;
+    assert!(
+        shown.starts_with("timer: launchd, every 30m, run nightly\n"),
+        "{shown}"
+    );
+    let removed = desk.run("sessionmill schedule remove").stdout;
+    assert_eq!(removed, format!("removed ~/{AGENT}\n"));
+    assert!(!desk.path(AGENT).exists());
+}
+
+#[test]
+fn pythons_plistlib_reads_the_agent() {
+    let real = "/usr/bin:/bin:/usr/local/bin";
+    let Some(python) = process::find("python3", real) else {
+        eprintln!("there is no python3 here: the launchd agent was not parsed");
+        return;
+    };
+    let mut desk = Desk::new();
+    desk.program("launchctl", LAUNCHCTL);
+    desk.vars
+        .insert("CODEX_HOME".into(), "/srv/my <codex> & co".into());
+    desk.run("sessionmill schedule install --calendar 'Sat,Sun 10:00'");
+    let program = "import json, plistlib, sys\n\
+                   print(json.dumps(plistlib.load(open(sys.argv[1], 'rb')), sort_keys=True))";
+    let agent = desk.path(AGENT);
+    let args = ["-c", program, path(&agent)];
+    let vars = BTreeMap::from([("PATH".to_owned(), real.to_owned())]);
+    let ended = process::run(path(&python), &args, "", &vars).unwrap();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let parsed: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        parsed["ProgramArguments"],
+        serde_json::json!(["/usr/local/bin/sessionmill", "run", "nightly", "--quiet"])
+    );
+    assert_eq!(
+        parsed["EnvironmentVariables"]["CODEX_HOME"],
+        "/srv/my <codex> & co"
+    );
+    assert_eq!(
+        parsed["StartCalendarInterval"],
+        serde_json::json!([
+            {"Hour": 10, "Minute": 0, "Weekday": 6},
+            {"Hour": 10, "Minute": 0, "Weekday": 0}
+        ])
+    );
+    assert_eq!(parsed["Umask"], 0o077);
+}
+
+#[test]
+fn an_agent_that_somebody_else_wrote_is_left_alone() {
+    let desk = Desk::new();
+    desk.program("launchctl", LAUNCHCTL);
+    desk.write(AGENT, "<plist/>");
+    assert_eq!(desk.run("sessionmill schedule install").exit, Exit::Usage);
+    desk.run("sessionmill schedule remove");
+    assert_eq!(read(&desk, AGENT), "<plist/>");
+}
+
+#[test]
+fn status_tells_the_last_the_next_and_the_failed_runs() {
+    let desk = Desk::enabled();
+    desk.program("crontab", CRONTAB);
+    desk.program("systemctl", NO_MANAGER);
+    let before = desk.run("sessionmill schedule status");
+    assert_eq!(
+        before.stdout,
+        "timer: none is installed\nlast run: never\nfailed runs: none\n"
+    );
+    desk.run("sessionmill schedule install --calendar '07:30'");
+    desk.run("sessionmill run --quiet");
+    desk.write(
+        ".graphiti/logs/sessionmill-2000-01-01.log",
+        "2000-01-01T07:30:00+00:00 run nightly: failed: the disk is full\n\
+         2000-01-01T07:31:00+00:00 run other: failed: not ours\n",
+    );
+    let after = desk.run("sessionmill schedule status").stdout;
+    let lines: Vec<&str> = after.lines().collect();
+    assert_eq!(lines[0], "timer: cron, 07:30, run nightly");
+    assert!(lines[1].starts_with("last run: "), "{after}");
+    assert!(
+        lines[2].starts_with("next run: ") && lines[2].ends_with("07:30"),
+        "{after}"
+    );
+    assert_eq!(lines[3], "failed runs: 1 (none since the last run)");
+    assert!(lines[4].ends_with("the disk is full"), "{after}");
+    let json = desk.run("sessionmill schedule status --json").json();
+    assert_eq!(json["failed"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json["when"], "07:30");
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let desk = Desk::new();
     desk.program("systemctl", SYSTEMCTL);

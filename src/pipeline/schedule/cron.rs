@@ -2,6 +2,7 @@
 //! what else is there.
 
 use super::job::{Job, refused};
+use super::pace::Pace;
 use crate::host::process;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::shell;
@@ -29,10 +30,21 @@ pub fn block(job: &Job) -> String {
     let command = format!("{program} run {}", shell::word(&job.pipeline)).replace('%', "\\%");
     let nice = format!("{}nice", vars.replace('%', "\\%"));
     let (_, ours) = split(TEMPLATE);
-    ours.unwrap_or_default()
-        .replace(FIELDS, &job.every.cron())
-        .replace(PROGRAM, &command)
-        .replacen("nice", &nice, 1)
+    let ours = ours.unwrap_or_default().replace(PROGRAM, &command);
+    let mut block = String::new();
+    for line in ours.lines() {
+        let Some(line) = line.strip_prefix(FIELDS) else {
+            block += &format!("{line}\n");
+            continue;
+        };
+        if matches!(job.pace, Pace::At(_)) {
+            block += &format!("# {}\n", job.pace.mark());
+        }
+        for fields in job.pace.cron() {
+            block += &format!("{fields}{}\n", line.replacen("nice", &nice, 1));
+        }
+    }
+    block
 }
 
 /// What is said where nothing can start us.
@@ -131,7 +143,7 @@ mod tests {
         let job = Job {
             program: "/opt/it's/100%/sessionmill".into(),
             pipeline: "nightly".into(),
-            every: Every::Hours(1),
+            pace: Pace::Every(Every::Hours(1)),
             folders: Vec::new(),
             network: false,
             home: "/h/.graphiti".into(),

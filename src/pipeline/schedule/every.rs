@@ -84,6 +84,15 @@ impl Every {
         }
     }
 
+    /// Whether it fires in this minute of a day.
+    pub fn fires(self, hour: u32, minute: u32) -> bool {
+        match self {
+            Every::Minutes(n) => minute.is_multiple_of(n),
+            Every::Hours(n) => minute == 0 && hour.is_multiple_of(n),
+            Every::Day => (hour, minute) == (3, 0),
+        }
+    }
+
     /// As `OnCalendar=` wants it.
     pub fn calendar(self) -> String {
         match self {

@@ -1,6 +1,7 @@
 //! What a timer starts, and with what.
 
 use super::every::Every;
+use super::pace::Pace;
 use crate::agents::registry;
 use crate::config::{SinkSettings, SinkTo};
 use crate::model::error::{Error, ErrorKind};
@@ -15,8 +16,8 @@ pub struct Job {
     pub program: PathBuf,
     /// What it runs.
     pub pipeline: String,
-    /// How often.
-    pub every: Every,
+    /// When.
+    pub pace: Pace,
     /// Our folder, which is written.
     pub home: PathBuf,
     /// Sinks' folders, which are written too.
@@ -30,20 +31,20 @@ pub struct Job {
 }
 
 impl Job {
-    /// `program` runs `pipeline`, as often as the settings say where `every` doesn't.
+    /// `program` runs `pipeline`, as often as the settings say where `pace` doesn't.
     ///
     /// # Errors
     /// Of usage, where a path or an interval can't be written into a timer.
     pub fn new(
         program: &Path,
         pipeline: &str,
-        every: Option<Every>,
+        pace: Option<Pace>,
         cx: &RunContext<'_>,
     ) -> Result<Job> {
         let config = &cx.loaded.config;
-        let every = match every {
-            Some(every) => every,
-            None => Every::of_seconds(config.schedule_interval_s)?,
+        let pace = match pace {
+            Some(pace) => pace,
+            None => Pace::Every(Every::of_seconds(config.schedule_interval_s)?),
         };
         let folder = |sink: &SinkSettings| match &sink.to {
             SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
@@ -57,7 +58,7 @@ impl Job {
         let job = Job {
             program: program.to_owned(),
             pipeline: pipeline.to_owned(),
-            every,
+            pace,
             home: cx.home.dir.clone(),
             folders: config.sinks.iter().filter_map(folder).collect(),
             network: config.llm.is_some()

@@ -1,6 +1,7 @@
 //! The systemd user service and timer: written from `scripts/`, enabled, looked at, removed.
 
 use super::job::{Job, refused};
+use super::pace::Pace;
 use crate::host::process;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -156,14 +157,16 @@ fn service(job: &Job) -> String {
 }
 
 fn timer(job: &Job) -> String {
-    let calendar = format!("OnCalendar={}\n", job.every.calendar());
-    let header = format!(
-        "every {}.",
-        match job.every.to_string().as_str() {
-            "15m" => "15 minutes".to_owned(),
-            other => other.to_owned(),
-        }
-    );
+    let one = |calendar: &String| format!("OnCalendar={calendar}\n");
+    let calendar: String = job.pace.systemd().iter().map(one).collect();
+    let calendar = match &job.pace {
+        Pace::Every(_) => calendar,
+        at => format!("# {}\n{calendar}", at.mark()),
+    };
+    let header = match job.pace.to_string().as_str() {
+        "every 15m" => "every 15 minutes.".to_owned(),
+        other => format!("{other}."),
+    };
     let text = TIMER
         .replace(CALENDAR, &calendar)
         .replace("every 15 minutes.", &header);
@@ -236,7 +239,7 @@ mod tests {
         Job {
             program: "/opt/my tools/100%/sessionmill".into(),
             pipeline: "nightly".into(),
-            every: Every::Hours(6),
+            pace: Pace::Every(Every::Hours(6)),
             home: "/data/memory".into(),
             folders: vec!["/data/my vault".into()],
             network: true,
