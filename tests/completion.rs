@@ -1,6 +1,12 @@
 //! Completion in the real shells: each is asked what goes on at a TAB, in a home with fixture sessions. A
 //! shell that isn't here is passed over, and said so.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "tests start programs, look at the clock, and say what they passed over"
+)]
+
 mod home;
 
 use home::Home;

@@ -113,7 +113,7 @@ impl Ledger {
     /// In how many kinds of records that nobody knows stands what was said, and in how many words.
     pub fn unread(&self) -> Option<(u64, u64)> {
         let words = self.unread_words.values().sum();
-        (words > 0).then(|| (self.unread_words.len() as u64, words))
+        (words > 0).then_some((self.unread_words.len() as u64, words))
     }
 
     /// Lines with this fate.

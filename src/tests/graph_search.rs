@@ -114,7 +114,12 @@ fn where_each_project_has_its_own_group_those_that_may_answer_are_asked_in_turn(
     agree(&desk, &server);
     let shop = format!("g_{}", namespace(SHOP));
     let ran = search(&desk, &format!("--json --project {SHOP} --allow-untrusted"));
-    assert_eq!(groups_asked(&server), std::slice::from_ref(&shop), "{}", ran.shown());
+    assert_eq!(
+        groups_asked(&server),
+        std::slice::from_ref(&shop),
+        "{}",
+        ran.shown()
+    );
     let ran = search(&desk, "--json --limit 9");
     let asked = groups_asked(&server);
     assert!(asked.len() > 2, "{}", ran.shown());

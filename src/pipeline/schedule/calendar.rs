@@ -149,7 +149,7 @@ impl Calendar {
 
     /// Whether it fires in this minute of the week; days from 0, Monday.
     pub fn fires(&self, day: u32, hour: u32, minute: u32) -> bool {
-        let is_day = self.days.iter().any(|known| *known == day as usize);
+        let is_day = self.days.contains(&(day as usize));
         is_day && self.times.contains(&(hour, minute))
     }
 
