@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(prices.of("house-model").unwrap().of(&million), 3.0);
         assert_eq!(prices.of("gpt-5").unwrap().of(&million), 3.0);
         for (text, line) in [
-            ("- names: [x]\n  input: cheap\n", 1),
+            ("- names: [x]\n  input: cheap\n", 2),
             ("\n- {names: [x], input: -1, output: 1, cache_read: 1}", 2),
             (
                 "- {names: [x], input: 1, output: 1, cache_read: 1, reads: 1}",
