@@ -57,7 +57,7 @@ pub fn run(filter: &SessionFilter, limit: usize, ctx: &mut Ctx) -> Result<()> {
 /// The total, what it is made of, and what it leaves out.
 fn footer(costs: &Costs, ctx: &mut Ctx) -> Result<()> {
     let total = format!(
-        "total: {}, at the API prices of {} (a subscription costs what it costs)",
+        "total: {}, at the API prices of {} (subscriptions are billed differently)",
         dollars(&costs.total),
         costs.as_of,
     );
