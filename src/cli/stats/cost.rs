@@ -6,7 +6,7 @@ use crate::memory::provenance::shown_digits;
 use crate::memory::stats::more;
 use crate::model::human::{count, table};
 use crate::model::layout::table::narrowed;
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::{Value, json};
