@@ -5,7 +5,7 @@ use crate::model::error::{Error, ErrorKind};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ fn make(file: &Path) -> io::Result<String> {
             .create(dir)?;
     }
     let mut chance = [0; TOKEN_BYTES];
-    fs::File::open("/dev/urandom")?.read_exact(&mut chance)?;
+    getrandom::fill(&mut chance)?;
     let mut token = String::new();
     for byte in chance {
         let _ = write!(token, "{byte:02x}");

@@ -7,7 +7,7 @@ use crate::rules::markers::Markers;
 use crate::rules::secrets::{Redactor, UserRules};
 use anyhow::{Context, Result};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -94,7 +94,7 @@ fn key(file: &Path) -> Result<[u8; 32]> {
 
 fn make(file: &Path) -> Result<[u8; 32]> {
     let mut key = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    getrandom::fill(&mut key)?;
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600);
     options.open(file)?.write_all(&key)?;
