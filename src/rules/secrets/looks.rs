@@ -99,10 +99,11 @@ fn no_secrets() -> &'static NoSecrets {
     })
 }
 
-/// Documentation's own, which providers publish.
-pub(super) fn is_published(value: &[u8]) -> bool {
+/// Documentation's own, which providers publish, and keys that pages show whoever reads them.
+pub(super) fn is_published(text: &[u8], (start, end): Range) -> bool {
     let mut ends = no_secrets().ends.iter();
-    ends.any(|end| value.ends_with(end.as_bytes()))
+    let shown = text[..start].ends_with(b"pk.") || text[start..end].starts_with(b"pk.eyJ");
+    shown || ends.any(|known| text[start..end].ends_with(known.as_bytes()))
 }
 
 /// Encrypted already, by a program that says so in what it writes.
@@ -117,7 +118,11 @@ pub(super) fn is_no_secret(value: &[u8]) -> bool {
     let lower = String::from_utf8_lossy(value).to_lowercase();
     let words = &no_secrets().words;
     let holds = |part: &str| part.len() > 4 && words.contains(part);
-    words.contains(&lower) || is_wordy(value) && lower.split('-').any(holds)
+    // four words and a number are a passphrase
+    let is_phrase = lower.matches('-').count() > 2
+        && lower.ends_with(|c: char| c.is_ascii_digit())
+        && !["pass", "secret", "token", "key"].iter().any(|word| lower.contains(word));
+    words.contains(&lower) || is_wordy(value) && !is_phrase && lower.split('-').any(holds)
 }
 
 /// Stands for a secret, or refers to one.
@@ -127,12 +132,28 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let refers = matches!(
         value.first(),
         Some(b'$' | b'{' | b'[' | b'(' | b'*' | b'@' | b'&')
-    );
+    ) || is_parameter(value);
     // a tag of YAML: `!vault |`
     let tag = value.len() > 1 && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_lowercase);
     let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
     let same = value.windows(2).all(|two| two[0] == two[1]);
     refers || tag || variable || same || no_secrets().inside.iter().any(holds)
+}
+
+/// What a statement, a format or a pattern has for a value: `:password`, `?`, `%s`, `.*`.
+fn is_parameter(value: &[u8]) -> bool {
+    match value {
+        [b'?', ..] | [b'%', b'(', ..] | [b'%', _] | [b'.', b'*' | b'+', ..] => true,
+        [b':', name @ ..] => name.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'),
+        _ => false,
+    }
+}
+
+/// The name of a value where a text says how something is called: `--token TOKEN`, `<DB_PASSWORD>`.
+pub(super) fn is_metavariable(value: &[u8]) -> bool {
+    const BYTES_MAX: usize = 24;
+    let value = bare(value);
+    value.len() <= BYTES_MAX && value.iter().all(|b| b.is_ascii_uppercase() || *b == b'_')
 }
 
 /// Without the punctuation of the text around it.
@@ -196,11 +217,12 @@ pub(super) fn is_identity(name: &[u8]) -> bool {
 }
 
 /// How a name goes on that speaks about a secret instead of naming one.
-pub(super) const ABOUT: [&str; 37] = [
+pub(super) const ABOUT: [&str; 42] = [
     "encrypt", "name", "id", "ids", "type", "url", "uri", "path", "file", "field", "count",
     "length", "len", "limit", "size", "ttl", "expir", "policy", "label", "endpoint", "header",
     "prefix", "regex", "pattern", "provider", "ref", "index", "hint", "reset", "error", "message",
-    "izer", "usage", "manager", "smanager", "list", "at",
+    "izer", "usage", "manager", "smanager", "list", "at", "within", "max", "min", "strength",
+    "rules",
 ];
 
 /// After the last of these in a name comes what it says about the secret.

@@ -1,7 +1,7 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
 
 use super::looks::*;
-use super::passwords::{chosen, is_odd, issued, said, says_so, strange, strong, told};
+use super::passwords::{chosen, is_odd_literal, issued, said, says_so, strange, strong, told};
 use serde::Deserialize;
 
 /// How a secret has to look.
@@ -40,6 +40,8 @@ pub(super) enum Validator {
     Block,
     /// Base64 of `user:password`.
     Basic,
+    /// Cookies, one of which is a session's.
+    Cookies,
     /// An address that is somebody's: neither loopback nor unspecified.
     Address,
 }
@@ -56,14 +58,15 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         Validator::Chosen => return chosen(text, name, range),
         Validator::Told => return told(text, range),
         Validator::Strong => return strong(text, range),
-        Validator::Odd => is_typed(value) && is_odd(value) && !is_path(value) && !says_so(value),
+        Validator::Odd => is_typed(value) && is_odd_literal(value) && !says_so(value),
         Validator::Said => return said(text, range),
         Validator::Issued => return issued(text, range),
-        Validator::Coded => value.iter().filter(|b| b.is_ascii_digit()).count() * 2 > value.len(),
+        Validator::Coded => value.iter().filter(|b| b.is_ascii_digit()).count() * 4 > value.len(),
         Validator::Dense => is_dense(value),
         Validator::Strange => return strange(text, range),
         Validator::Block => is_block(value),
         Validator::Basic => is_basic(value),
+        Validator::Cookies => value.split(|b| *b == b';').any(is_session),
         Validator::Address => is_somebodys(value),
     };
     fits.then_some(range)
@@ -73,7 +76,8 @@ fn is_password(value: &[u8]) -> bool {
     let digits = value.iter().all(|b| b.is_ascii_digit() || *b == b':');
     let path = matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..]);
     let words = value.contains(&b'-') && is_wordy(value) && !value.iter().any(u8::is_ascii_digit);
-    !(is_no_secret(value)
+    !(is_no_secret(bare(value))
+        || is_metavariable(value)
         || digits
         || path
         || words
@@ -106,6 +110,20 @@ fn is_dense(value: &[u8]) -> bool {
         && !is_placeholder(value)
         && !is_wordy(value)
         && entropy(value) >= 3.5
+}
+
+/// A cookie whose value nobody chose, or whose name says that it lets somebody in.
+fn is_session(cookie: &[u8]) -> bool {
+    const NAMES: [&str; 7] = ["sess", "sid", "auth", "token", "jwt", "login", "remember"];
+    let mut parts = cookie.trim_ascii().splitn(2, |b| *b == b'=');
+    let (Some(name), Some(value)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let is_attribute = matches!(&*name, "path" | "domain" | "expires" | "max-age" | "samesite");
+    let lets_in = NAMES.iter().any(|word| name.contains(word)) && value.len() > 3;
+    let odd = value.len() > 7 && value.iter().any(u8::is_ascii_digit) && !is_wordy(value);
+    !is_attribute && !is_placeholder(value) && (lets_in || odd)
 }
 
 fn is_basic(value: &[u8]) -> bool {
@@ -145,6 +163,7 @@ fn is_somebodys(value: &[u8]) -> bool {
 }
 
 fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
+    const ENTROPY_MIN: f32 = 4.0;
     let has = |kind: fn(&u8) -> bool| value.iter().filter(|b| kind(b)).count() >= 2;
     let mixed =
         has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
@@ -166,7 +185,13 @@ fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
     let path = value.iter().filter(|b| **b == b'/').count() > value.len() / 12;
     let dotted = value.iter().filter(|b| **b == b'.').count() > 2;
     let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
-    let made = mixed || hex && is_variable_of_a_shell(name);
+    let small = value.len() >= 28
+        && value.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        && name.len() > 4;
+    let made = match hex {
+        true => is_variable_of_a_shell(name),
+        false => mixed && entropy(value) >= ENTROPY_MIN || small,
+    };
     let public = is_public(name) || is_identity(name) || is_sealed(value);
     made && !known && !path && !dotted && !public && is_random(value)
 }
@@ -196,8 +221,20 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
     if is_no_secret(bare(value)) {
         return None;
     }
-    if text[..start].ends_with(b":") && value.contains(&b'/') && !is_random(value) {
+    let before_it = named(&text[..start]);
+    let is_resource = before_it.starts_with(b"arn:") || before_it.starts_with(b"checksum/");
+    if is_resource || text[..start].ends_with(b":") && value.contains(&b'/') && !is_random(value) {
         return None; // the next part of a name like `arn:aws:secretsmanager:…:secret:prod/db`
+    }
+    if quote.is_none() && value.ends_with(b"=") && matches!(text.get(end), Some(b'"' | b'\'')) {
+        return None; // the next attribute of an element
+    }
+    if quote.is_none() && is_variable_of_a_shell(name) && name.ends_with(b"SECRET") {
+        let plain = value.iter().all(u8::is_ascii_alphanumeric);
+        let digit = value.iter().any(u8::is_ascii_digit);
+        if plain && digit && value.len() > 9 && is_typed(value) {
+            return Some((start, end));
+        }
     }
     let style = Style {
         quoted: quote.is_some(),
@@ -205,6 +242,14 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
         word: is_passwords(name),
     };
     (!is_placeholder(value) && style.fits(value)).then_some((start, end))
+}
+
+/// The whole name before a value, with its folders and what it belongs to.
+fn named(before: &[u8]) -> &[u8] {
+    let before = before.trim_ascii_end();
+    let word = |b: &&u8| b.is_ascii_alphanumeric() || b"_-./:".contains(b);
+    let length = before.iter().rev().take_while(word).count();
+    &before[before.len() - length..]
 }
 
 fn is_passwords(name: &[u8]) -> bool {
