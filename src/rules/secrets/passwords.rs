@@ -16,7 +16,12 @@ pub(super) fn is_odd_literal(value: &[u8]) -> bool {
             && b",;:".contains(&three[1])
             && three[2].is_ascii_alphanumeric()
     };
-    (is_odd(value) || value.windows(3).any(joined)) && !is_path(value)
+    // as Google gives programs one: four times four letters
+    let fours = value.len() == 19
+        && value
+            .split(|b| *b == b' ')
+            .all(|word| word.len() == 4 && word.is_ascii());
+    !is_mail(value) && (is_odd(value) || fours || value.windows(3).any(joined)) && !is_path(value)
 }
 
 /// It says what it is for, as names of variables do: `newPassword`, `hashed_pw`, `secretRef`.
@@ -38,7 +43,7 @@ pub(super) fn says_so(value: &[u8]) -> bool {
 
 /// Chosen by a person, or made: quoted any word, bare in the settings of a program.
 pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
-    if is_about(name) || is_public(name) || is_sealed(&text[start..end]) {
+    if is_about(name) || is_public(name) || matches!(text[start], b'"' | b'\'') {
         return None;
     }
     let before = start.checked_sub(1).map_or(b' ', |i| text[i]);
@@ -47,6 +52,7 @@ pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Ra
         true => &text[start..end],
         false => bare(&text[start..end]),
     };
+    let value = value.trim_ascii_end();
     let range = (start, start + value.len());
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     let is_variable = is_variable_of_a_shell(name);
@@ -98,7 +104,7 @@ fn spoken(text: &[u8], (start, end): Range) -> Option<(&[u8], Range)> {
     let value = bare(&text[start..end]);
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
-    let may_be = value.len() >= 6 && letters && !refers;
+    let may_be = value.len() >= 6 && letters && !refers && !is_mail(value);
     may_be.then_some((value, (start, start + value.len())))
 }
 

@@ -49,6 +49,9 @@ pub(super) enum Validator {
 /// The part of `text` that is the secret, where it looks so.
 pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) -> Option<Range> {
     let value = &text[range.0..range.1];
+    if is_sealed_at(text, range.0) || is_sealed(value) {
+        return None;
+    }
     let fits = match looks {
         Validator::Random => is_random(value),
         Validator::Assigned => return assigned(text, name, range),
@@ -120,7 +123,10 @@ fn is_session(cookie: &[u8]) -> bool {
         return false;
     };
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-    let is_attribute = matches!(&*name, "path" | "domain" | "expires" | "max-age" | "samesite");
+    let is_attribute = matches!(
+        &*name,
+        "path" | "domain" | "expires" | "max-age" | "samesite"
+    );
     let lets_in = NAMES.iter().any(|word| name.contains(word)) && value.len() > 3;
     let odd = value.len() > 7 && value.iter().any(u8::is_ascii_digit) && !is_wordy(value);
     !is_attribute && !is_placeholder(value) && (lets_in || odd)
@@ -186,19 +192,21 @@ fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
     let dotted = value.iter().filter(|b| **b == b'.').count() > 2;
     let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
     let small = value.len() >= 28
-        && value.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        && value
+            .iter()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         && name.len() > 4;
     let made = match hex {
         true => is_variable_of_a_shell(name),
         false => mixed && entropy(value) >= ENTROPY_MIN || small,
     };
-    let public = is_public(name) || is_identity(name) || is_sealed(value);
+    let public = is_public(name) || is_identity(name);
     made && !known && !path && !dotted && !public && is_random(value)
 }
 
 /// A literal that is assigned: up to its closing quote, else up to what ends a bare value.
 fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
-    if is_about(name) || is_public(name) || is_sealed(&text[start..end]) {
+    if is_about(name) || is_public(name) {
         return None;
     }
     let quote = start
@@ -226,6 +234,11 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
     if is_resource || text[..start].ends_with(b":") && value.contains(&b'/') && !is_random(value) {
         return None; // the next part of a name like `arn:aws:secretsmanager:…:secret:prod/db`
     }
+    let is_constant = is_name(value) && !value.iter().any(u8::is_ascii_lowercase);
+    let is_variable = value.eq_ignore_ascii_case(name) || is_constant && says_so(value);
+    if is_version(value) || quote.is_none() && is_variable {
+        return None; // of a package: `io.jsonwebtoken:jjwt-api:0.12.6`
+    }
     if quote.is_none() && value.ends_with(b"=") && matches!(text.get(end), Some(b'"' | b'\'')) {
         return None; // the next attribute of an element
     }
@@ -240,8 +253,19 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
         quoted: quote.is_some(),
         spaced: before > 0,
         word: is_passwords(name),
+        secret: name.to_ascii_lowercase().ends_with(b"secret"),
     };
     (!is_placeholder(value) && style.fits(value)).then_some((start, end))
+}
+
+/// The name of a package and its version.
+fn is_version(value: &[u8]) -> bool {
+    let Some(colon) = value.iter().rposition(|b| *b == b':') else {
+        return false;
+    };
+    let version = &value[colon + 1..];
+    let dots = version.iter().filter(|b| **b == b'.').count();
+    dots > 0 && version[0].is_ascii_digit()
 }
 
 /// The whole name before a value, with its folders and what it belongs to.
@@ -298,6 +322,8 @@ struct Style {
     spaced: bool,
     /// It is a password: people choose it.
     word: bool,
+    /// Its name ends in secret: people choose that too.
+    secret: bool,
 }
 
 impl Style {
@@ -311,8 +337,11 @@ impl Style {
         }
         match (self.quoted, self.spaced) {
             (true, _) if self.word => !is_phrase_about(value),
-            (true, _) => !is_wordy(value) && !value.contains(&b' '),
-            (false, _) if is_code(value) => false,
+            (true, _) => {
+                let said = is_wordy(value) || !self.secret && is_mostly_words(value);
+                !said && !value.contains(&b' ')
+            }
+            (false, _) if is_code(without_padding(value)) => false,
             (false, false) if self.word => true,
             (false, true) if self.word => {
                 !is_name(value) || has(u8::is_ascii_digit) && is_random(value)
@@ -324,7 +353,11 @@ impl Style {
 
 /// Labels and messages: `"Password must be 8 characters"`, `"user.password"`.
 fn is_phrase_about(value: &[u8]) -> bool {
+    const SENTENCE_BLANKS_MIN: usize = 4;
     let words = value.iter().filter(|b| **b == b' ').count();
+    if words >= SENTENCE_BLANKS_MIN {
+        return true;
+    }
     let digit = value.iter().any(u8::is_ascii_digit);
     is_wordy(value) && (words > 0 || !digit || value.contains(&b'|')) || is_placeholder(value)
 }
