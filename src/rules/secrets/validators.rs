@@ -1,7 +1,9 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
 
 use super::looks::*;
-use super::passwords::{chosen, is_odd_literal, issued, said, says_so, strange, strong, told};
+use super::passwords::{
+    chosen, is_odd, is_odd_literal, issued, said, says_so, strange, strong, told,
+};
 use serde::Deserialize;
 
 /// How a secret has to look.
@@ -16,6 +18,10 @@ pub(super) enum Validator {
     Unguessable,
     /// A password: no placeholder and no example.
     Password,
+    /// What stands where a flag takes a token or a key, that might as well be a name.
+    Keyed,
+    /// What stands where a flag takes a password: none of its name for one.
+    Flagged,
     /// What stands where a command takes a password: any word but a placeholder and an example.
     Typed,
     /// Assigned to a name that says password: what a person chose, or a program made.
@@ -56,8 +62,13 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         Validator::Random => is_random(value),
         Validator::Assigned => return assigned(text, name, range),
         Validator::Unguessable => is_unguessable(name, value),
-        Validator::Password => is_password(value),
+        Validator::Password => {
+            let flag = text[..range.0].ends_with(b" ");
+            is_password(value) && !(flag && is_label(value))
+        }
         Validator::Typed => is_typed(value),
+        Validator::Flagged => is_flagged(text, range),
+        Validator::Keyed => is_flagged(text, range) && is_made(value),
         Validator::Chosen => return chosen(text, name, range),
         Validator::Told => return told(text, range),
         Validator::Strong => return strong(text, range),
@@ -75,14 +86,45 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
     fits.then_some(range)
 }
 
+/// A value that a flag takes: no other flag, no place where it is read from, and no name for one.
+fn is_flagged(text: &[u8], (start, end): Range) -> bool {
+    const ELSEWHERE: [&[u8]; 5] = [b"env:", b"file:", b"fd:", b"+", b"-"];
+    let value = &text[start..end];
+    let flag = text[..start].trim_ascii_end();
+    let length = flag.iter().rev().take_while(|b| !b.is_ascii_whitespace());
+    let flag = &flag[flag.len() - length.count()..];
+    let is_none = flag.starts_with(b"--no-") || flag.starts_with(b"--ask-");
+    let elsewhere = ELSEWHERE.iter().any(|place| value.starts_with(place));
+    let is_folder = value.contains(&b'/') && is_wordy(value);
+    let refers = is_none || elsewhere || is_folder || value.contains(&b'=');
+    is_typed(value) && !refers && !is_label(value) && !is_metavariable(value)
+}
+
+/// `database_name`: what manuals have in the place of a value.
+fn is_label(value: &[u8]) -> bool {
+    let small = |b: &u8| b.is_ascii_lowercase() || *b == b'_';
+    value.contains(&b'_') && value.iter().all(small)
+}
+
+/// Nobody calls something so.
+fn is_made(value: &[u8]) -> bool {
+    const BYTES_MIN: usize = 20;
+    let mixed =
+        value.iter().any(u8::is_ascii_uppercase) && value.iter().any(u8::is_ascii_lowercase);
+    let long = value.len() >= BYTES_MIN && mixed && !is_wordy(value) && !is_mostly_words(value);
+    is_random(value) || is_odd(value) && value.len() >= 12 || long && entropy(value) >= 3.5
+}
+
 fn is_password(value: &[u8]) -> bool {
     let digits = value.iter().all(|b| b.is_ascii_digit() || *b == b':');
-    let path = matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..]);
+    let path = is_path(value) || value.contains(&b'/') && is_wordy(value);
+    let memory = value.len() > 1 && value[1] == b':'; // `flash:w:image.hex`
     let words = value.contains(&b'-') && is_wordy(value) && !value.iter().any(u8::is_ascii_digit);
     !(is_no_secret(bare(value))
         || is_metavariable(value)
         || digits
         || path
+        || memory
         || words
         || value.contains(&b'(')
         || is_placeholder(value))
