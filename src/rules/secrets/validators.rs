@@ -20,6 +20,8 @@ pub(super) enum Validator {
     Password,
     /// What stands where a flag takes a token or a key, that might as well be a name.
     Keyed,
+    /// What stands behind `-u USER -p`, where that is no port and no name of a database.
+    Paired,
     /// What stands where a flag takes a password: none of its name for one.
     Flagged,
     /// What stands where a command takes a password: any word but a placeholder and an example.
@@ -68,6 +70,7 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         }
         Validator::Typed => is_typed(value),
         Validator::Flagged => is_flagged(text, range),
+        Validator::Paired => is_flagged(text, range) && !is_port(value) && !asks(text, range.0),
         Validator::Keyed => is_flagged(text, range) && is_made(value),
         Validator::Chosen => return chosen(text, name, range),
         Validator::Told => return told(text, range),
@@ -98,6 +101,28 @@ fn is_flagged(text: &[u8], (start, end): Range) -> bool {
     let is_folder = value.contains(&b'/') && is_wordy(value);
     let refers = is_none || elsewhere || is_folder || value.contains(&b'=');
     is_typed(value) && !refers && !is_label(value) && !is_metavariable(value)
+}
+
+/// A port, or several: `8080:80`.
+fn is_port(value: &[u8]) -> bool {
+    value
+        .iter()
+        .all(|b| b.is_ascii_digit() || b":.-/".contains(b))
+        || value.contains(&b':')
+}
+
+/// The command on this line asks for a password where it gets `-p`, and takes no other with it.
+fn asks(text: &[u8], start: usize) -> bool {
+    const ASKING: [&[u8]; 5] = [b"mysql", b"mariadb", b"psql", b"docker run", b"sqlmap"];
+    let line = text[..start]
+        .iter()
+        .rev()
+        .take_while(|b| **b != b'\n')
+        .count();
+    let line = &text[start - line..start];
+    ASKING
+        .iter()
+        .any(|name| memchr::memmem::find(line, name).is_some())
 }
 
 /// `database_name`: what manuals have in the place of a value.
