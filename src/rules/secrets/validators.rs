@@ -20,6 +20,8 @@ pub(super) enum Validator {
     Password,
     /// What stands where a flag takes a token or a key, that might as well be a name.
     Keyed,
+    /// Random, or long with capitals and no words, where a header's name says so.
+    Made,
     /// What stands behind `-u USER -p`, where that is no port and no name of a database.
     Paired,
     /// What stands where a flag takes a password: none of its name for one.
@@ -71,6 +73,7 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         Validator::Typed => is_typed(value),
         Validator::Flagged => is_flagged(text, range),
         Validator::Paired => is_flagged(text, range) && !is_port(value) && !asks(text, range.0),
+        Validator::Made => is_typed(value) && is_made(value),
         Validator::Keyed => is_flagged(text, range) && is_made(value),
         Validator::Chosen => return chosen(text, name, range),
         Validator::Told => return told(text, range),
