@@ -374,7 +374,7 @@ pub(super) fn is_mail(value: &[u8]) -> bool {
     dotted && !name.is_empty() && name.iter().chain(host).all(plain)
 }
 
-/// Folders and a file of them: `tests/e2e/.env`.
+/// Folders and a file of them: `app/e2e/.env`.
 fn is_file(value: &[u8]) -> bool {
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./".contains(b);
     let Some(slash) = value.iter().rposition(|b| *b == b'/') else {
