@@ -114,7 +114,7 @@ impl Canary {
 pub type PlantSite = (&'static str, fn(&str) -> Vec<Value>);
 
 /// Where a secret may stand.
-pub const PLACES: [PlantSite; 28] = [
+pub const PLACES: [PlantSite; 27] = [
     ("prompt", |s| vec![user(json!(format!("use {s} please")))]),
     ("answer", |s| {
         vec![said(
@@ -256,9 +256,6 @@ pub const PLACES: [PlantSite; 28] = [
     ("task of a sub-agent", |s| {
         let input = json!({"description": s, "prompt": s, "subagent_type": "general-purpose"});
         call("Task", input, s, false)
-    }),
-    ("name of a tool", |s| {
-        call(&format!("mcp__x__{s}"), json!({}), "ok", false)
     }),
 ];
 

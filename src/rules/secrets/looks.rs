@@ -374,12 +374,20 @@ pub(super) fn is_mail(value: &[u8]) -> bool {
     dotted && !name.is_empty() && name.iter().chain(host).all(plain)
 }
 
+/// Several folders: one is what stands behind a password in the name of a folder.
+pub(super) fn is_deep(value: &[u8]) -> bool {
+    value.iter().filter(|b| **b == b'/').count() > 1
+}
+
 /// Folders and a file of them: `app/e2e/.env`.
 fn is_file(value: &[u8]) -> bool {
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./".contains(b);
     let Some(slash) = value.iter().rposition(|b| *b == b'/') else {
         return false;
     };
+    if !is_deep(value) {
+        return false;
+    }
     let name = &value[slash + 1..];
     let dot = name.iter().rposition(|b| *b == b'.');
     let ends = dot.map_or(&[][..], |dot| &name[dot + 1..]);

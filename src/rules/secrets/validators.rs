@@ -101,7 +101,7 @@ fn is_flagged(text: &[u8], (start, end): Range) -> bool {
     let flag = &flag[flag.len() - length.count()..];
     let is_none = flag.starts_with(b"--no-") || flag.starts_with(b"--ask-");
     let elsewhere = ELSEWHERE.iter().any(|place| value.starts_with(place));
-    let is_folder = value.contains(&b'/') && is_wordy(value);
+    let is_folder = is_deep(value) && is_wordy(value);
     let refers = is_none || elsewhere || is_folder || value.contains(&b'=');
     is_typed(value) && !refers && !is_label(value) && !is_metavariable(value)
 }
@@ -145,7 +145,7 @@ fn is_made(value: &[u8]) -> bool {
 
 fn is_password(value: &[u8]) -> bool {
     let digits = value.iter().all(|b| b.is_ascii_digit() || *b == b':');
-    let path = is_path(value) || value.contains(&b'/') && is_wordy(value);
+    let path = is_path(value) || is_deep(value) && is_wordy(value);
     let memory = value.len() > 1 && value[1] == b':'; // `flash:w:image.hex`
     let words = value.contains(&b'-') && is_wordy(value) && !value.iter().any(u8::is_ascii_digit);
     !(is_no_secret(bare(value))
