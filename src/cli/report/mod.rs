@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Write web pages: an overview of all sessions, and one page for each
+/// Write web pages: an overview, and each session to read
 ///
 /// A page is one file: it opens from disk, asks nothing of the network, and holds what its charts
 /// show. It holds words of your sessions (titles, decisions, what is open), with secrets masked and
