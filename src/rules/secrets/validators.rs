@@ -261,8 +261,9 @@ fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
     let path = value.iter().filter(|b| **b == b'/').count() > value.len() / 12;
     let dotted = value.iter().filter(|b| **b == b'.').count() > 2;
     let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
-    let small = value.len() >= 28
-        && value
+    let first = value.split(|b| *b == b'/').next().unwrap_or(value);
+    let small = first.len() >= 28
+        && first
             .iter()
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         && name.len() > 4;
