@@ -174,10 +174,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
 
 /// What a statement, a format or a pattern has for a value: `:password`, `?`, `%s`, `.*`.
 fn is_parameter(value: &[u8]) -> bool {
-    match value {
-        [b'?' | b':', ..] | [b'%', b'(', ..] | [b'%', _] | [b'.', b'*' | b'+', ..] => true,
-        _ => false,
-    }
+    matches!(
+        value,
+        [b'?' | b':', ..] | [b'%', b'(', ..] | [b'%', _] | [b'.', b'*' | b'+', ..]
+    )
 }
 
 /// The name of a value where a text says how something is called: `--token TOKEN`, `<DB_PASSWORD>`.
