@@ -17,7 +17,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 /// A title that would do harm in a shell or on a terminal, and a project's folder that would.
-const TITLE: &str = "Fix the $(touch pwned) `touch pwned` \\u001b[31mbug";
+const TITLE: &str = "Fix the $(touch pwned) `touch pwned` \\u001b[31m\\u001b]52;c;eA==\\u0007\\u009b2J\\u202e\\u200bbug";
 
 fn home() -> Home {
     let home = Home::with(json!({"keep_length_days": null}));
@@ -185,6 +185,29 @@ fn powershell_completes_values() {
             "{line}: {ended:?}"
         );
     }
+}
+
+/// Nothing of a title that is said beside a value drives the terminal that the shell shows it on.
+#[test]
+fn what_is_said_beside_a_value_is_inert() {
+    let home = home();
+    let mut asked = Command::new(env!("CARGO_BIN_EXE_sessionmill"));
+    asked.env_clear().env("SESSIONMILL_COMPLETE", "fish");
+    asked.env("HOME", home.root());
+    let ended = asked
+        .args(["--", "sessionmill", "show", ""])
+        .output()
+        .unwrap();
+    let said = text(&ended);
+    assert!(
+        said.contains("3f2c1d00") && said.contains("Fix the"),
+        "{ended:?}"
+    );
+    let live = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}')
+    };
+    assert_eq!(said.find(live), None, "{said:?}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A character that acts where it is shown: controls but for ends of lines and tabs (ESC, C1), marks of
-/// direction (Unicode's `Bidi_Control`), and tags, which nobody sees and language models read.
+/// direction (Unicode's `Bidi_Control`), and what nobody sees and language models read: tags, selectors of
+/// variants, and spaces without a width. Joiners stay: words of many scripts and emoji are written with them.
 pub fn is_live(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
         || matches!(
@@ -15,9 +16,12 @@ pub fn is_live(c: char) -> bool {
             '\u{61c}'
                 | '\u{200e}'
                 | '\u{200f}'
+                | '\u{200b}'
                 | '\u{202a}'..='\u{202e}'
-                | '\u{2066}'..='\u{2069}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -64,6 +68,7 @@ mod tests {
             ("\u{1b}[2Jgone\u{9b}2J", "[2Jgone2J"),
             ("nul\0, \u{202e}turned\u{2069}\u{200f}", "nul, turned"),
             ("hid\u{e0041}\u{e0042}den", "hidden"),
+            ("in\u{200b}vi\u{2060}si\u{feff}ble\u{e0101}", "invisible"),
             (
                 "שלום, مرحبا, 日本, 👩\u{200d}💻",
                 "שלום, مرحبا, 日本, 👩\u{200d}💻",

@@ -181,6 +181,43 @@ fn screens_look_like_this() {
 }
 
 #[test]
+fn nothing_that_drives_a_terminal_is_drawn() {
+    const LIVE: &str = "a\u{1b}]0;own\u{7}\u{1b}]8;;http://x\u{1b}\\\u{1b}]52;c;eA==\u{7}\u{9b}2J\u{202e}b\u{200b}\u{e0041}c";
+    let mut person = Person::at(140, 40, 3);
+    let hostile = |entry: SessionEntry| SessionEntry {
+        title: LIVE.to_owned(),
+        project: LIVE.to_owned(),
+        passage: Some(LIVE.to_owned()),
+        ..entry
+    };
+    let found = SessionList {
+        entries: listed(3, false).entries.into_iter().map(hostile).collect(),
+        note: Some(LIVE.to_owned()),
+        ..SessionList::default()
+    };
+    person.types("x");
+    let nth = person.asked.len() as u64;
+    let effects = person.state.on(BrowseEvent::Found(nth, Ok(found)));
+    let preview = |id: &str| Preview {
+        id: id.to_owned(),
+        title: LIVE.to_owned(),
+        head: LIVE.to_owned(),
+        identity: LIVE.to_owned(),
+        body: format!("\n## Objective\n{LIVE} `{LIVE}`\n\n## Commits\n- {LIVE}\n"),
+    };
+    for effect in effects {
+        if let BrowseEffect::Preview(id) = effect {
+            person.state.on(BrowseEvent::Previewed(Ok(preview(&id))));
+        }
+    }
+    for colour in [false, true] {
+        let drawn = text(&person.sees(colour));
+        assert!(drawn.contains("]52;c;eA=="), "{drawn}");
+        assert_eq!(drawn.find(crate::model::inert::is_live), None, "{drawn:?}");
+    }
+}
+
+#[test]
 fn menus_help_and_an_empty_list_look_like_this() {
     let mut person = Person::at(80, 24, 3);
     person.presses(KeyCode::Tab);

@@ -114,7 +114,7 @@ impl Canary {
 pub type PlantSite = (&'static str, fn(&str) -> Vec<Value>);
 
 /// Where a secret may stand.
-pub const PLACES: [PlantSite; 22] = [
+pub const PLACES: [PlantSite; 27] = [
     ("prompt", |s| vec![user(json!(format!("use {s} please")))]),
     ("answer", |s| {
         vec![said(
@@ -234,6 +234,28 @@ pub const PLACES: [PlantSite; 22] = [
         let mut line = user(json!("hello"));
         line["cwd"] = format!("/p/{s}").into();
         vec![line]
+    }),
+    ("link", |s| {
+        vec![
+            json!({"type": "pr-link", "sessionId": SESSION, "prNumber": 7, "prRepository": "a/b",
+            "prUrl": format!("https://x.example/{s}"), "timestamp": "2026-04-01T10:00:05.000Z"}),
+        ]
+    }),
+    ("description of a command", |s| {
+        let input = json!({"command": "make", "description": s});
+        call("Bash", input, "ok", false)
+    }),
+    ("search", |s| {
+        let input = json!({"pattern": s, "path": format!("/p/{s}")});
+        call("Grep", input, "Found 1 file", false)
+    }),
+    ("fetched page", |s| {
+        let input = json!({"url": format!("https://x.example/{s}"), "prompt": s});
+        call("WebFetch", input, s, false)
+    }),
+    ("task of a sub-agent", |s| {
+        let input = json!({"description": s, "prompt": s, "subagent_type": "general-purpose"});
+        call("Task", input, s, false)
     }),
 ];
 

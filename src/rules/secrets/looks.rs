@@ -24,7 +24,30 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     const BYTES_MIN: usize = 16;
     let digits = value.iter().any(u8::is_ascii_digit);
     let letters = value.iter().any(u8::is_ascii_alphabetic);
-    value.len() >= BYTES_MIN && digits && letters && !is_wordy(value) && !is_placeholder(value)
+    let said = is_wordy(value) || is_mostly_words(value) || is_placeholder(value);
+    value.len() >= BYTES_MIN && digits && letters && !said
+}
+
+/// Names of code: more than half are words, with capitals or marks between them. One in 300 random values
+/// of 16 characters looks so, and none of 32.
+pub(super) fn is_mostly_words(value: &[u8]) -> bool {
+    let seam = |b: &u8| b.is_ascii_uppercase() || b"_-.".contains(b);
+    let words = pieces(value).filter(|piece| is_part_of_a_name(piece));
+    value.iter().any(seam) && words.map(<[u8]>::len).sum::<usize>() * 20 >= value.len() * 11
+}
+
+/// `private`, `Key`: with as many vowels as words have, and not too many others in a row.
+fn is_part_of_a_name(piece: &[u8]) -> bool {
+    const CONSONANTS_MAX: usize = 3;
+    let is_vowel = |b: &u8| b"aeiouAEIOU".contains(b);
+    let least = if piece[0].is_ascii_uppercase() { 3 } else { 4 };
+    let vowels = piece.iter().filter(|b| is_vowel(b)).count();
+    let longest = piece.split(is_vowel).map(<[u8]>::len).max();
+    piece.len() >= least
+        && piece[0].is_ascii_alphabetic()
+        && piece[1..].iter().all(u8::is_ascii_lowercase)
+        && vowels * 100 >= piece.len() * 28
+        && longest <= Some(CONSONANTS_MAX)
 }
 
 /// Pieces that people would say: words of letters with a vowel, and short numbers between them.
@@ -99,10 +122,18 @@ fn no_secrets() -> &'static NoSecrets {
     })
 }
 
-/// Documentation's own, which providers publish.
-pub(super) fn is_published(value: &[u8]) -> bool {
+/// Documentation's own, which providers publish, and keys that pages show whoever reads them.
+pub(super) fn is_published(text: &[u8], (start, end): Range) -> bool {
     let mut ends = no_secrets().ends.iter();
-    ends.any(|end| value.ends_with(end.as_bytes()))
+    let shown = text[..start].ends_with(b"pk.") || text[start..end].starts_with(b"pk.eyJ");
+    shown || ends.any(|known| text[start..end].ends_with(known.as_bytes()))
+}
+
+/// Sealed, where a pattern may have cut it short.
+pub(super) fn is_sealed_at(text: &[u8], start: usize) -> bool {
+    let base64 = |b: &&u8| b.is_ascii_alphanumeric() || b"+/=".contains(b);
+    let length = text[start..].iter().take(200).take_while(base64).count();
+    is_sealed(&text[start..start + length])
 }
 
 /// Encrypted already, by a program that says so in what it writes.
@@ -117,7 +148,13 @@ pub(super) fn is_no_secret(value: &[u8]) -> bool {
     let lower = String::from_utf8_lossy(value).to_lowercase();
     let words = &no_secrets().words;
     let holds = |part: &str| part.len() > 4 && words.contains(part);
-    words.contains(&lower) || is_wordy(value) && lower.split('-').any(holds)
+    // four words and a number are a passphrase
+    let is_phrase = lower.matches('-').count() > 2
+        && lower.ends_with(|c: char| c.is_ascii_digit())
+        && !["pass", "secret", "token", "key"]
+            .iter()
+            .any(|word| lower.contains(word));
+    words.contains(&lower) || is_wordy(value) && !is_phrase && lower.split('-').any(holds)
 }
 
 /// Stands for a secret, or refers to one.
@@ -126,8 +163,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let holds = |word: &String| memchr::memmem::find(&lower, word.as_bytes()).is_some();
     let refers = matches!(
         value.first(),
-        Some(b'$' | b'{' | b'[' | b'(' | b'*' | b'@' | b'&')
-    );
+        Some(b'$' | b'{' | b'[' | b'(' | b')' | b'*' | b'@' | b'&')
+    ) || is_parameter(value);
     // a tag of YAML: `!vault |`
     let tag = value.len() > 1 && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_lowercase);
     let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
@@ -135,25 +172,49 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     refers || tag || variable || same || no_secrets().inside.iter().any(holds)
 }
 
+/// What a statement, a format or a pattern has for a value: `:password`, `?`, `%s`, `.*`.
+fn is_parameter(value: &[u8]) -> bool {
+    matches!(
+        value,
+        [b'?' | b':', ..] | [b'%', b'(', ..] | [b'%', _] | [b'.', b'*' | b'+', ..]
+    )
+}
+
+/// The name of a value where a text says how something is called: `--token TOKEN`, `<DB_PASSWORD>`.
+pub(super) fn is_metavariable(value: &[u8]) -> bool {
+    const BYTES_MAX: usize = 24;
+    let value = bare(value);
+    value.len() <= BYTES_MAX && value.iter().all(|b| b.is_ascii_uppercase() || *b == b'_')
+}
+
 /// Without the punctuation of the text around it.
 pub(super) fn bare(value: &[u8]) -> &[u8] {
     let quotes = ["”", "“", "»", "’"];
     let unquoted = quotes.iter().find_map(|q| value.strip_suffix(q.as_bytes()));
     let value = unquoted.unwrap_or(value);
-    let ends = value
-        .iter()
-        .rev()
-        .take_while(|b| b"]}),.;:!?".contains(b))
-        .count();
-    &value[..value.len() - ends]
+    let without = |value: &[u8]| {
+        let ends = value.iter().rev();
+        value.len() - ends.take_while(|b| b"]}),.;:!?".contains(b)).count()
+    };
+    let value = &value[..without(value)];
+    match value.strip_suffix(b"**") {
+        Some(bold) => &bold[..without(bold)],
+        None => value,
+    }
 }
 
 pub(super) fn is_typed(value: &[u8]) -> bool {
-    !(is_no_secret(bare(value)) || is_path(value) || is_placeholder(value) || is_sealed(value))
+    !(is_no_secret(bare(value)) || is_path(value) || is_placeholder(value))
 }
 
 /// Names whose values are no secrets, whatever else they say.
-pub(super) const PUBLIC: [&str; 25] = [
+pub(super) const PUBLIC: [&str; 31] = [
+    "compass",
+    "bypass",
+    "idempot",
+    "partition",
+    "primary",
+    "foreign",
     "encrypted",
     "websocket",
     "sha",
@@ -196,11 +257,74 @@ pub(super) fn is_identity(name: &[u8]) -> bool {
 }
 
 /// How a name goes on that speaks about a secret instead of naming one.
-pub(super) const ABOUT: [&str; 37] = [
-    "encrypt", "name", "id", "ids", "type", "url", "uri", "path", "file", "field", "count",
-    "length", "len", "limit", "size", "ttl", "expir", "policy", "label", "endpoint", "header",
-    "prefix", "regex", "pattern", "provider", "ref", "index", "hint", "reset", "error", "message",
-    "izer", "usage", "manager", "smanager", "list", "at",
+pub(super) const ABOUT: [&str; 67] = [
+    "encrypt",
+    "name",
+    "id",
+    "ids",
+    "type",
+    "url",
+    "uri",
+    "path",
+    "file",
+    "field",
+    "count",
+    "length",
+    "len",
+    "limit",
+    "size",
+    "ttl",
+    "expir",
+    "policy",
+    "label",
+    "endpoint",
+    "header",
+    "prefix",
+    "regex",
+    "pattern",
+    "provider",
+    "ref",
+    "index",
+    "hint",
+    "reset",
+    "error",
+    "message",
+    "izer",
+    "usage",
+    "manager",
+    "smanager",
+    "list",
+    "at",
+    "within",
+    "max",
+    "min",
+    "strength",
+    "rules",
+    "complex",
+    "arn",
+    "required",
+    "too",
+    "invalid",
+    "mismatch",
+    "weak",
+    "placeholder",
+    "help",
+    "desc",
+    "title",
+    "success",
+    "fail",
+    "updat",
+    "button",
+    "must",
+    "not",
+    "missing",
+    "empty",
+    "show",
+    "hide",
+    "map",
+    "audience",
+    "issuer",
+    "scope",
 ];
 
 /// After the last of these in a name comes what it says about the secret.
@@ -223,17 +347,53 @@ pub(super) fn is_about(name: &[u8]) -> bool {
         .iter()
         .filter_map(|word| Some(lower.rfind(word)? + word.len()))
         .max();
-    let tail = after
-        .map_or("", |at| &lower[at..])
-        .trim_start_matches(['_', '-', '.']);
-    ABOUT.iter().any(|word| tail.starts_with(word))
+    let tail = after.map_or("", |at| &lower[at..]);
+    let bare = |tail: &'_ str| tail.trim_start_matches(['_', '-', '.']).to_owned();
+    let (one, several) = (bare(tail), bare(tail.strip_prefix('s').unwrap_or(tail)));
+    ABOUT
+        .iter()
+        .any(|word| one.starts_with(word) || several.starts_with(word))
 }
 
 pub(super) fn is_path(value: &[u8]) -> bool {
     const FILES: [&str; 6] = [".txt", ".pem", ".json", ".yml", ".yaml", ".lst"];
     matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..])
         || FILES.iter().any(|end| value.ends_with(end.as_bytes()))
-        || memchr::memmem::find(value, b"://").is_some()
+        || memchr::memmem::find(value, b":/").is_some()
+        || is_file(value)
+}
+
+/// `ann@x.example`.
+pub(super) fn is_mail(value: &[u8]) -> bool {
+    let Some(at) = value.iter().rposition(|b| *b == b'@') else {
+        return false;
+    };
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-.+".contains(b);
+    let (name, host) = (&value[..at], &value[at + 1..]);
+    let dotted = host[1.min(host.len())..].contains(&b'.');
+    dotted && !name.is_empty() && name.iter().chain(host).all(plain)
+}
+
+/// Several folders: one is what stands behind a password in the name of a folder.
+pub(super) fn is_deep(value: &[u8]) -> bool {
+    value.iter().filter(|b| **b == b'/').count() > 1
+}
+
+/// Folders and a file of them: `app/e2e/.env`.
+fn is_file(value: &[u8]) -> bool {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./".contains(b);
+    let Some(slash) = value.iter().rposition(|b| *b == b'/') else {
+        return false;
+    };
+    if !is_deep(value) {
+        return false;
+    }
+    let name = &value[slash + 1..];
+    let dot = name.iter().rposition(|b| *b == b'.');
+    let ends = dot.map_or(&[][..], |dot| &name[dot + 1..]);
+    value.iter().all(plain)
+        && (1..6).contains(&ends.len())
+        && ends.iter().all(u8::is_ascii_lowercase)
 }
 
 /// Calls, indexing, generics, member access.

@@ -9,6 +9,21 @@ pub(super) fn is_odd(value: &[u8]) -> bool {
     digit || value.iter().any(|b| b"!@#$%^&*+?=~".contains(b))
 }
 
+/// The same of what stands in quotes where code has a password: marks between its words are enough.
+pub(super) fn is_odd_literal(value: &[u8]) -> bool {
+    let joined = |three: &[u8]| {
+        three[0].is_ascii_alphanumeric()
+            && b",;:".contains(&three[1])
+            && three[2].is_ascii_alphanumeric()
+    };
+    // as Google gives programs one: four times four letters
+    let fours = value.len() == 19
+        && value
+            .split(|b| *b == b' ')
+            .all(|word| word.len() == 4 && word.is_ascii());
+    !is_mail(value) && (is_odd(value) || fours || value.windows(3).any(joined)) && !is_path(value)
+}
+
 /// It says what it is for, as names of variables do: `newPassword`, `hashed_pw`, `secretRef`.
 pub(super) fn says_so(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
@@ -28,7 +43,7 @@ pub(super) fn says_so(value: &[u8]) -> bool {
 
 /// Chosen by a person, or made: quoted any word, bare in the settings of a program.
 pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
-    if is_about(name) || is_public(name) || is_sealed(&text[start..end]) {
+    if is_about(name) || is_public(name) || matches!(text[start], b'"' | b'\'') {
         return None;
     }
     let before = start.checked_sub(1).map_or(b' ', |i| text[i]);
@@ -37,6 +52,7 @@ pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Ra
         true => &text[start..end],
         false => bare(&text[start..end]),
     };
+    let value = value.trim_ascii_end();
     let range = (start, start + value.len());
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     let is_variable = is_variable_of_a_shell(name);
@@ -57,6 +73,9 @@ pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Ra
         return None;
     }
     let after = text.get(range.1).copied().unwrap_or(b'\n');
+    if !quoted && value.ends_with(b"=") && b"\"'".contains(&after) {
+        return None; // the next attribute of an element
+    }
     let ends = after.is_ascii_whitespace() || b"\\\"#<`/".contains(&after);
     let fits = match quoted {
         true => value.is_ascii(),
@@ -85,7 +104,7 @@ fn spoken(text: &[u8], (start, end): Range) -> Option<(&[u8], Range)> {
     let value = bare(&text[start..end]);
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     let refers = !is_typed(value) || is_code_of(value) || value.contains(&b'/') || says_so(value);
-    let may_be = value.len() >= 6 && letters && !refers;
+    let may_be = value.len() >= 6 && letters && !refers && !is_mail(value);
     may_be.then_some((value, (start, start + value.len())))
 }
 
@@ -114,7 +133,8 @@ pub(super) fn said(text: &[u8], range: Range) -> Option<Range> {
     let (value, range) = spoken(text, range)?;
     let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
     let sign = value[1..value.len() - 1].iter().any(|b| SIGNS.contains(b));
-    (digit || sign || has_seam(value)).then_some(range)
+    let command = text[range.1..].starts_with(b" -");
+    (!command && (digit || sign || has_seam(value))).then_some(range)
 }
 
 /// Two words with a capital, joined: `Velvet-Hammer`.
@@ -123,7 +143,7 @@ fn has_seam(value: &[u8]) -> bool {
     let words = || value.split(|b| b"-_.".contains(b));
     words().count() > 1
         && words().all(|word| word.len() >= WORD_BYTES_MIN)
-        && value[0].is_ascii_uppercase()
+        && words().any(|word| word[0].is_ascii_uppercase())
         && value.iter().any(u8::is_ascii_lowercase)
 }
 

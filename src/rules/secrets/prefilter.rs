@@ -18,9 +18,17 @@ pub(super) struct Prefilter {
     /// Each place whose literals end before that.
     ends_early: Bits,
     /// Literals by the place of their first bytes.
-    at_place: FxHashMap<u16, Vec<usize>>,
+    at_place: FxHashMap<u16, Vec<Begun>>,
     /// Literals that have no place.
     short: Vec<usize>,
+}
+
+/// A literal that begins somewhere, and how it goes on.
+struct Begun {
+    literal: usize,
+    /// Its first bytes, and which of them count.
+    head: u64,
+    counts: u64,
 }
 
 /// A literal in a text.
@@ -52,7 +60,11 @@ impl Prefilter {
                 Some(begin) => {
                     let place = place(*begin);
                     prefilter.begins.set(place);
-                    prefilter.at_place.entry(place).or_default().push(i);
+                    prefilter
+                        .at_place
+                        .entry(place)
+                        .or_default()
+                        .push(Begun::new(i, literal.as_bytes()));
                     match place_at(literal.as_bytes(), 1) {
                         Some(next) => prefilter.next.set(next),
                         None => prefilter.ends_at_once.set(place),
@@ -73,10 +85,15 @@ impl Prefilter {
         for (start, bytes) in text.windows(BEGIN).enumerate() {
             let place = place([bytes[0], bytes[1], bytes[2]]);
             if self.begins.has(place) && self.may_go_on(place, text, start) {
+                let there = head(&text[start..]);
                 let begun = self.at_place.get(&place).into_iter().flatten();
                 begun
-                    .filter(|literal| self.is_at(**literal, text, start))
-                    .for_each(|&literal| tell(Hit { literal, start }));
+                    .filter(|begun| there.is_none_or(|there| begun.may_be(there)))
+                    .filter(|begun| self.is_at(begun.literal, text, start))
+                    .for_each(|begun| {
+                        let literal = begun.literal;
+                        tell(Hit { literal, start });
+                    });
             }
         }
         for &literal in &self.short {
@@ -98,6 +115,36 @@ impl Prefilter {
         let there = text.get(start..start + literal.len());
         there.is_some_and(|there| there.eq_ignore_ascii_case(literal))
     }
+}
+
+impl Begun {
+    fn new(literal: usize, bytes: &[u8]) -> Begun {
+        let mut first = [0; HEAD];
+        let length = bytes.len().min(HEAD);
+        first[..length].copy_from_slice(&bytes[..length]);
+        let mut counts = [0; HEAD];
+        counts[..length].fill(0xff);
+        let counts = u64::from_le_bytes(counts);
+        Begun {
+            literal,
+            head: head(&first).unwrap_or(0) & counts,
+            counts,
+        }
+    }
+
+    fn may_be(&self, there: u64) -> bool {
+        there & self.counts == self.head
+    }
+}
+
+/// Bytes that are compared at once.
+const HEAD: usize = 8;
+
+/// The first bytes of a text, the same for upper and lower case; `None` where there are fewer.
+#[inline(always)]
+fn head(text: &[u8]) -> Option<u64> {
+    let first = text.first_chunk::<HEAD>()?;
+    Some(u64::from_le_bytes(*first) | 0x2020_2020_2020_2020)
 }
 
 /// One for each place. An array, so that no look at it has to ask whether it is long enough.

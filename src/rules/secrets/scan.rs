@@ -152,7 +152,7 @@ impl Engine {
             .entropy
             .is_some_and(|least| looks::entropy(secret) < least);
         let allowed = self.allow.iter().any(|allow| allow.is_match(secret));
-        (!guessable && !allowed && !looks::is_published(secret)).then_some(range)
+        (!guessable && !allowed && !looks::is_published(text, range)).then_some(range)
     }
 
     /// A token that line breaks, quotes or diff marks interrupt.

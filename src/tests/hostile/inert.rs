@@ -10,9 +10,8 @@ use crate::tests::world::Desk;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Sets a terminal's title, clears it, colours it, turns the writing, hides words.
-const LIVE: &str =
-    "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31m\u{9b}2J\u{202e}txt\u{2066}\u{200f}\u{e0041}\u{8}\u{7f}";
+/// Sets a terminal's title, clears it, colours it, links, writes the clipboard, turns the writing, hides words.
+const LIVE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31m\u{9b}2J\u{1b}]8;;http://x.example\u{1b}\\here\u{1b}]8;;\u{1b}\\\u{1b}]52;c;ZXZpbA==\u{7}\u{9d}52;c;eA==\u{9c}\u{202e}txt\u{2066}\u{200f}\u{200b}\u{2060}\u{feff}\u{e0041}\u{e0101}\u{8}\u{7f}";
 
 /// Our own colours.
 const COLOURS: [&str; 8] = [
@@ -110,7 +109,7 @@ fn is_inert(text: &str, of: &str) {
     assert_eq!(near, None, "{of} lets out {near:?}");
 }
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 26] = [
     "run --all",
     "search redis",
     "sessions",
@@ -130,6 +129,13 @@ const COMMANDS: [&str; 19] = [
     "memories list",
     "show nothing\u{1b}[2J",
     "config show",
+    "recap --since 30d --markdown",
+    "stats --cost",
+    "stats --activity",
+    "forget evil --dry-run",
+    "resume evil --print",
+    "schedule status",
+    "consent list",
 ];
 
 #[test]
@@ -160,6 +166,40 @@ fn no_command_lets_out_what_drives_a_terminal() {
             ran.json();
         }
     }
+}
+
+/// Pages for a browser, and what is told a line at a time; what is drawn is `browse`'s, what is completed
+/// `tests/completion.rs`.
+#[test]
+fn no_page_and_no_line_of_browse_lets_it_out() {
+    let mut desk = desk();
+    desk.run("sessionmill run --all");
+    for (command, files) in [
+        ("show evil --html session.html", "session.html"),
+        ("recap --since 30d --html recap.html", "recap.html"),
+        ("report --html report.html --sessions pages", "report.html"),
+    ] {
+        let ran = desk.run(&format!("sessionmill {command}"));
+        assert_eq!(ran.exit, Exit::Done, "{command}: {}", ran.shown());
+        let page = std::fs::read_to_string(desk.path(files)).expect(files);
+        assert!(page.contains("redis"), "{command}");
+        is_inert(&page, command);
+        // an escape that a browser would make one again
+        for again in ["&#27;", "&#x1b;", "&#x202e;", "&#8238;"] {
+            assert!(!page.to_lowercase().contains(again), "{command}: {again}");
+        }
+    }
+    let pages = files_below(&desk.path("pages"));
+    assert!(!pages.is_empty());
+    for (name, page) in pages {
+        is_inert(&page, &name);
+        is_inert(&name, &name);
+    }
+    desk.answers = Some("redis\n1\ncommand 1\nq\n".to_owned());
+    let heard = desk.run("sessionmill browse --plain");
+    assert!(heard.stdout.contains("redis"), "{}", heard.shown());
+    is_inert(&heard.stdout, "browse --plain");
+    is_inert(&heard.stderr, "browse --plain");
 }
 
 #[test]

@@ -12,6 +12,8 @@ mod increments;
 mod inert;
 mod lines;
 #[cfg(test)]
+mod orders;
+#[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod smoke;
