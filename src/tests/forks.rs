@@ -271,6 +271,9 @@ fn check(mark: Mark, events: &[Event], parts: &[Part]) -> Result<()> {
         answered(&home)? == answered(&cold)?,
         "{came:#?}\n{wanted:#?}"
     );
+    let deep = home.looked_at_deeply()?;
+    let differs = deep.iter().any(|said| said.contains("stored otherwise"));
+    ensure!(!differs, "{deep:?}");
     home.rebuild()?;
     ensure!(
         origins(&home)? == truth,

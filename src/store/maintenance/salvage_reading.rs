@@ -53,6 +53,8 @@ pub(super) struct Reading {
 pub(super) struct Source<'d> {
     damaged: &'d Connection,
     bytes: u64,
+    /// A text without a checksum is not one of ours.
+    has_checksums: bool,
 }
 
 /// Takes the rows of a table; told how many bytes each has.
@@ -61,7 +63,11 @@ pub(super) type Keep<'k> = dyn FnMut(Vec<Value>, u64) + 'k;
 impl<'d> Source<'d> {
     /// `bytes`: the file's length.
     pub(super) fn new(damaged: &'d Connection, bytes: u64) -> Source<'d> {
-        Source { damaged, bytes }
+        Source {
+            damaged,
+            bytes,
+            has_checksums: packed_columns::has_checksums(damaged),
+        }
     }
 
     /// Hands every row that can be read to `keep`, some of them twice.
@@ -188,7 +194,7 @@ impl Scan<'_> {
                     return Ok(false);
                 };
                 self.bytes_left = left;
-                let mut is_sound = table.fits(&values);
+                let mut is_sound = table.fits(&values, self.source.has_checksums);
                 if table.key.is_none() {
                     let n = row.get(table.columns.len())?;
                     is_sound &= (0..ROW_MAX).contains(&n);
@@ -287,9 +293,9 @@ impl Table {
     }
 
     /// Every value is such as we write them.
-    fn fits(&self, values: &[Value]) -> bool {
+    fn fits(&self, values: &[Value], has_checksums: bool) -> bool {
         let mut pairs = self.columns.iter().zip(values);
-        pairs.all(|(column, value)| column.fits(&self.name, value))
+        pairs.all(|(column, value)| column.fits(&self.name, value, has_checksums))
     }
 }
 
@@ -332,9 +338,12 @@ const SIGNED: [&str; 31] = [
 const IDS: [&str; 4] = ["id", "episode", "operation", "content"];
 
 impl Column {
-    fn fits(&self, table: &str, value: &Value) -> bool {
+    fn fits(&self, table: &str, value: &Value, has_checksums: bool) -> bool {
         if *value == Value::Null {
             return !self.is_required;
+        }
+        if has_checksums && packed_columns::is_of_another_page(table, &self.name, value.into()) {
+            return false;
         }
         if let Some(reads) = packed_columns::reads(table, &self.name, value.into()) {
             return reads;
