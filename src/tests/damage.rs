@@ -240,7 +240,8 @@ impl Sound {
         let deep = self.desk.run("sessionmill doctor --deep");
         let says = deep.stdout.contains("warning store-differs");
         let difference = difference(&self.dump, &dump());
-        assert_eq!(says, is_seen, "{}\n{difference}", deep.shown());
+        // it sees more than a dump shows: members of states that say nothing
+        assert!(says || !is_seen, "{}\n{difference}", deep.shown());
         let mended = self.desk.run("sessionmill doctor --deep --repair");
         in_words("doctor --deep --repair", &mended);
         assert_eq!(mended.exit, Exit::Done, "{}", mended.shown());

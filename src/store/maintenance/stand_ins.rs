@@ -167,7 +167,9 @@ fn stand_in_for_files(db: &Connection) -> rusqlite::Result<()> {
 
 /// Names of groups become the one that most episodes have, others something that nobody takes for a name.
 fn stand_in_for_names(db: &Connection, group: &str) -> rusqlite::Result<()> {
-    let lost = "graph NOT IN (SELECT n FROM name)";
+    // a group that is called as a session or a log comes of a page of those
+    let lost = "graph NOT IN (SELECT n FROM name
+        WHERE text NOT IN (SELECT id FROM session) AND text NOT IN (SELECT key FROM file))";
     if db
         .prepare(&format!("SELECT 1 FROM episode WHERE {lost}"))?
         .exists([])?

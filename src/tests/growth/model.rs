@@ -432,7 +432,11 @@ pub fn check(script: &Script) -> Result<()> {
         Class::Copies => copies_tell_what_a_cold_run_says(&home, &disk)?,
         Class::Rewrites => {}
     }
-    a_sound_store_is_as_its_logs_say(&home)
+    // takes as long as all of the others
+    match last % 4 {
+        0 => a_sound_store_is_as_its_logs_say(&home),
+        _ => Ok(()),
+    }
 }
 
 /// `doctor --deep` finds no fault in a store that nothing damaged, whatever happened to the logs.
