@@ -46,7 +46,7 @@ const ATTACKS: [Attack; 10] = [
 ];
 
 /// Commands about all projects, asked for in the folder of one that is closed.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 18] = [
     "status",
     "search goodword",
     "sessions",
@@ -62,8 +62,6 @@ const COMMANDS: [&str; 20] = [
     "report --html report.html --sessions pages",
     "plan",
     "memories list",
-    "deliver status",
-    "track list",
     "schedule status",
     "man pages",
     "completion bash",
