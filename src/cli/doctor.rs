@@ -14,7 +14,6 @@ use crate::pipeline::check::defaults_at;
 use crate::pipeline::doctor::examination::{Examination, examined, mended};
 use crate::pipeline::doctor::repair::Repaired;
 use crate::pipeline::doctor::{Diagnosis, Severity};
-use crate::pipeline::progress::Silent;
 use anyhow::Result;
 use serde_json::json;
 
@@ -28,7 +27,9 @@ pub struct Args {
     /// and from the logs. The damaged file is set aside, never deleted
     #[arg(long)]
     repair: bool,
-    /// Read every log again and compare it with what is stored
+    /// Read every log again and compare what it says with what is stored. Takes as long as
+    /// `run --rebuild`, and for that time as much disk space as the store. With --repair, repair
+    /// what differs
     #[arg(long)]
     deep: bool,
     /// Plant secrets for every rule in a temporary home, index them, and search every byte of
@@ -56,7 +57,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         (true, Ok(loaded)) => {
             let bar = Bar::new(ctx.out.shows_progress());
             let pipeline = ctx.pipeline("nightly")?;
-            Some(mended(&pipeline, &ctx.pipeline_context(loaded, &bar))?)
+            Some(mended(
+                &pipeline,
+                args.deep,
+                &mut ctx.pipeline_context(loaded, &bar),
+            )?)
         }
     };
     let interval_s = schedule::interval_s(ctx);
@@ -69,7 +74,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         interval_s,
         is_deep: args.deep,
     };
-    let diagnoses = examined(&examination, &ctx.pipeline_context(&settings, &Silent))?;
+    let bar = Bar::new(args.deep && ctx.out.shows_progress());
+    let diagnoses = examined(&examination, &mut ctx.pipeline_context(&settings, &bar))?;
     if ctx.out.json {
         let body = json!({"repaired": repaired, "findings": diagnoses});
         ctx.out.document("doctor", body)?;

@@ -152,7 +152,8 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
 
 fn unpack(frame: &[u8]) -> std::io::Result<String> {
     let bytes = Decompressor::upper_bound(frame).unwrap_or(0);
-    if bytes > UNPACKED_BYTES_MAX {
+    // no bytes at all would unpack to no text
+    if frame.is_empty() || bytes > UNPACKED_BYTES_MAX {
         return Err(std::io::ErrorKind::InvalidData.into());
     }
     let text = DECOMPRESSOR.with_borrow_mut(|d| match d {
@@ -203,5 +204,6 @@ mod tests {
         };
         assert!(frame.len() < 100);
         assert!(Unpacked::column_result(ValueRef::Blob(&frame[..frame.len() - 1])).is_err());
+        assert!(Unpacked::column_result(ValueRef::Blob(&[])).is_err());
     }
 }

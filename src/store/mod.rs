@@ -31,6 +31,7 @@ pub use ingest::prepare::Prepared;
 pub use ingest::without_log::Project;
 pub use ingest::write::Stored;
 pub use maintenance::compact::Compacted;
+pub use maintenance::compare::{Contents, Differences};
 pub use maintenance::health::Health;
 pub use maintenance::salvage::{Salvage, Salvaged};
 pub use maintenance::stand_ins::Lost;

@@ -234,6 +234,21 @@ impl Sound {
         }
     }
 
+    /// A bit that no check of the file sees: `doctor --deep` does where a log tells it, and its command mends it.
+    fn is_mended_by_logs(&self, dump: &dyn Fn() -> String) {
+        let is_seen = dump() != self.dump;
+        let deep = self.desk.run("sessionmill doctor --deep");
+        let says = deep.stdout.contains("warning store-differs");
+        let difference = difference(&self.dump, &dump());
+        // it sees more than a dump shows: members of states that say nothing
+        assert!(says || !is_seen, "{}\n{difference}", deep.shown());
+        let mended = self.desk.run("sessionmill doctor --deep --repair");
+        in_words("doctor --deep --repair", &mended);
+        assert_eq!(mended.exit, Exit::Done, "{}", mended.shown());
+        let run = self.desk.run("sessionmill run");
+        assert_eq!(run.exit, Exit::Done, "{}", run.shown());
+    }
+
     /// One case: broken, looked at, mended, looked at.
     fn holds(&self, seed: u64) {
         let mut dice = Dice(seed);
@@ -248,10 +263,14 @@ impl Sound {
         self.look(Exit::Done);
         let run = self.desk.run("sessionmill run --json");
         assert_eq!(run.json()["files_read"], 0, "{}", run.shown());
-        let dump = told_by_logs(&self.desk.run("sessionmill store dump"));
-        let unseen = how.ends_with(BITS) && mended.stdout.starts_with("the store is sound");
+        let dump = || told_by_logs(&self.desk.run("sessionmill store dump"));
+        // where nothing contradicts a bit but the log, reading all logs again tells and mends it
+        if how.ends_with(BITS) && mended.stdout.starts_with("the store is intact") {
+            self.is_mended_by_logs(&dump);
+        }
+        let dump = dump();
         assert!(
-            unseen || dump == self.dump,
+            dump == self.dump,
             "{}\n{}",
             mended.shown(),
             difference(&self.dump, &dump)
@@ -260,7 +279,7 @@ impl Sound {
 }
 
 /// Of two texts the lines that only one has, the first ones.
-fn difference(a: &str, b: &str) -> String {
+pub(super) fn difference(a: &str, b: &str) -> String {
     let only = |a: &str, b: &str, mark: &str| -> Vec<String> {
         let has: BTreeSet<&str> = b.lines().collect();
         let lines = a.lines().filter(|line| !has.contains(line));
@@ -326,7 +345,8 @@ fn whatever_breaks_the_store_is_named_and_mended() {
 }
 
 /// What breaks one value of a packed column, and the table that `doctor` names.
-const BAD_ROWS: [(&str, &str); 7] = [
+const BAD_ROWS: [(&str, &str); 8] = [
+    ("UPDATE body SET text = x'' WHERE episode = 2", "body"),
     (
         "UPDATE body SET text = CAST(substr(text, 1, 30) || x'ff' || substr(text, 32) AS BLOB)
       WHERE episode = (SELECT min(n) FROM episode WHERE source = 'session')",
@@ -400,4 +420,22 @@ fn one_bad_row_is_one_bad_row() {
         let again = sound.desk.run("sessionmill run --rebuild --all");
         assert_eq!(again.exit, Exit::Done, "{sql}: {}", again.shown());
     }
+}
+
+#[test]
+fn a_page_of_another_table_in_the_place_of_texts_is_no_text() {
+    let sound = Sound::new();
+    sound.put(&sound.files[0]);
+    let store = Store::open(&sound.store(), Access::ReadWrite).unwrap();
+    store.tamper("UPDATE body SET text = (SELECT key FROM file WHERE n = 1) WHERE episode = 1");
+    store.tamper("UPDATE body SET text = '' WHERE episode = 2");
+    drop(store);
+    let doctor = sound.desk.run("sessionmill doctor");
+    let said = "rows that can't be read: 1 in body";
+    assert!(doctor.stdout.contains(said), "{}", doctor.shown());
+    let mended = sound.desk.run("sessionmill doctor --repair");
+    assert_eq!(mended.exit, Exit::Done, "{}", mended.shown());
+    sound.look(Exit::Done);
+    let dump = told_by_logs(&sound.desk.run("sessionmill store dump"));
+    assert!(dump == sound.dump, "{}", difference(&sound.dump, &dump));
 }

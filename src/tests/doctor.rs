@@ -1,5 +1,6 @@
 //! `doctor` as people see it: every finding names its command, and the command mends it.
 
+use super::damage::difference;
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
 use crate::store::{Access, Store};
@@ -424,4 +425,109 @@ fn what_was_set_aside_is_named_and_goes_when_somebody_says_so() {
         "there are no damaged stores from a repair\n"
     );
     assert!(!codes(&desk).contains(&"set-aside".to_owned()));
+}
+
+/// What flips a bit of a number, an id or a short name where only the log tells it, and the column that is named.
+const SILENT: [(&str, &str); 12] = [
+    (
+        "UPDATE episode SET input_tokens = input_tokens + 1024 WHERE n = 2",
+        "input_tokens",
+    ),
+    (
+        "UPDATE episode SET message_count = message_count + 4 WHERE n = 1",
+        "message_count",
+    ),
+    (
+        "UPDATE episode SET ended_at = ended_at + 65536 WHERE n = 3",
+        "ended_at",
+    ),
+    (
+        "UPDATE episode SET title = 'x' || substr(title, 2) WHERE n = 1",
+        "title",
+    ),
+    (
+        "UPDATE episode SET line_to = line_to + 1 WHERE n = 4",
+        "line_to",
+    ),
+    (
+        "UPDATE episode SET id = x'ff' || substr(id, 2) WHERE n = 2",
+        "id",
+    ),
+    (
+        "UPDATE session SET started = started + 1 WHERE n = 1",
+        "started",
+    ),
+    ("UPDATE episode_tool SET calls = calls + 8", "episode_tool"),
+    (
+        "UPDATE episode_usage SET output_tokens = output_tokens + 64",
+        "episode_usage",
+    ),
+    (
+        "UPDATE file SET head_print = head_print + 1 WHERE n = 1",
+        "head_print",
+    ),
+    ("DELETE FROM episode_path", "episode_path"),
+    (
+        "UPDATE episode SET title = CAST(title AS BLOB) WHERE n = 1",
+        "title",
+    ),
+];
+
+#[test]
+fn a_flipped_bit_of_a_number_is_found_and_mended_where_the_log_tells_it() {
+    let desk = well();
+    let sound = fs::read(store(&desk)).unwrap();
+    let dump = desk.run("sessionmill store dump").stdout;
+    let deep = desk.run("sessionmill doctor --deep");
+    assert_eq!(deep.stdout, "no problems found\n", "{}", deep.shown());
+    for (sql, column) in SILENT {
+        fs::write(store(&desk), &sound).unwrap();
+        let open = Store::open(&store(&desk), Access::ReadWrite).unwrap();
+        open.tamper(sql);
+        drop(open);
+        assert!(
+            codes(&desk).is_empty(),
+            "{sql}: no check of the file sees it"
+        );
+        let deep = desk.run("sessionmill doctor --deep --json");
+        assert_eq!(deep.exit, Exit::Partial, "{sql}: {}", deep.shown());
+        let found = findings(&deep);
+        let (.., command) = found
+            .iter()
+            .find(|(_, code, _)| code == "store-differs")
+            .unwrap();
+        assert!(deep.stdout.contains(column), "{sql}: {}", deep.shown());
+        let after = fs::read(store(&desk)).unwrap();
+        assert_ne!(after, sound, "looking mends nothing");
+        let mended = desk.run(command);
+        assert_eq!(mended.exit, Exit::Done, "{sql}: {}", mended.shown());
+        desk.run("sessionmill run");
+        let again = desk.run("sessionmill store dump").stdout;
+        assert!(again == dump, "{sql}: {}", difference(&dump, &again));
+        let left = fs::read_dir(desk.path(".graphiti")).unwrap();
+        let left = left.filter(|entry| {
+            let name = entry.as_ref().unwrap().file_name();
+            name.to_string_lossy().contains(".new")
+        });
+        assert_eq!(left.count(), 0);
+    }
+}
+
+#[test]
+fn what_a_deep_look_cannot_compare_is_a_note() {
+    let desk = well();
+    let log = desk.path(".claude/projects/-home-ada-infra");
+    let log = fs::read_dir(log).unwrap().next().unwrap().unwrap().path();
+    let mut text = fs::read_to_string(&log).unwrap();
+    text.push('\n');
+    fs::write(&log, text).unwrap();
+    let deep = desk.run("sessionmill doctor --deep");
+    let said = "note not-compared: not compared with the logs: 1 session that changed";
+    assert!(deep.stdout.contains(said), "{}", deep.shown());
+    assert_eq!(deep.exit, Exit::Done);
+    let lock = crate::pipeline::lock::Lock::take(&desk.path(".graphiti/sessionmill.lock")).unwrap();
+    let deep = desk.run("sessionmill doctor --deep");
+    let said = "the store was not compared with the logs: another run holds the lock";
+    assert!(deep.stdout.contains(said), "{}", deep.shown());
+    drop(lock);
 }

@@ -6,13 +6,16 @@
 use crate::agents::registry;
 use crate::config::{self, Env};
 use crate::host::files::walk;
+use crate::memory::session_activity::Judge;
 use crate::model::ledger::Ledger;
 use crate::model::source::Root;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
+use crate::pipeline::doctor::deep::{changed_logs, compare};
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::progress::Silent;
+use crate::pipeline::steps::enrich::session_summary::{SummarizeOptions, summarize};
 use crate::pipeline::steps::ingest::index;
 use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::rules::secrets::Redactor;
@@ -124,7 +127,22 @@ impl Home {
         redactor: Redactor,
     ) -> Result<IngestReport> {
         let files = walk(&roots, &registry::is_log).files;
-        let setup = IngestOptions {
+        let setup = self.setup(roots, policy, chunk, redactor);
+        let mut store = self.store(Access::ReadWrite)?;
+        let report = index(&mut store, &setup, &Silent)?;
+        every_line_is_accounted_for(&store, &files)?;
+        Ok(report)
+    }
+
+    /// How a run reads logs.
+    fn setup(
+        &self,
+        roots: Vec<Root>,
+        policy: crate::model::policy::FilterPolicy,
+        chunk: crate::model::policy::ChunkOptions,
+        redactor: Redactor,
+    ) -> IngestOptions<'static> {
+        IngestOptions {
             roots,
             rules: Rules {
                 policy,
@@ -145,11 +163,42 @@ impl Home {
             now: self.now.get(),
             group: None,
             admit: &|_, _, _| Ok(None),
+        }
+    }
+
+    /// What `doctor --deep` says of the store, once summaries are written.
+    pub fn looked_at_deeply(&self) -> Result<Vec<String>> {
+        let config = config::load(&self.env, registry::log_folders)?.config;
+        let files = walk(&config.roots, &registry::is_log).files;
+        let summarize = &mut |store: &mut Store| {
+            let judge = Judge {
+                classifier: Default::default(),
+                min_strength: config.scoring.min_strength,
+                manual: config.scoring.manual,
+            };
+            let options = &mut SummarizeOptions {
+                now: Time(i64::MAX),
+                settled_ms: 0,
+                jobs: 1,
+                judge: &judge,
+                hides: &mut |_| Ok(false),
+            };
+            summarize(store, options).map(drop)
         };
-        let mut store = self.store(Access::ReadWrite)?;
-        let report = index(&mut store, &setup, &Silent)?;
-        every_line_is_accounted_for(&store, &files)?;
-        Ok(report)
+        summarize(&mut self.store(Access::ReadWrite)?)?;
+        let known = self.store(Access::ReadOnly)?.checkpoints()?;
+        let known = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+        let changed = changed_logs(&files, &known, 1)?;
+        let setup = self.setup(
+            config.roots,
+            config.policy,
+            config.chunk,
+            Redactor::default(),
+        );
+        let place = self.state().join("sessionmill.db");
+        let compared = compare(&place, setup, &files, &changed, summarize, &Silent)?;
+        let said = compared.diagnoses().into_iter();
+        Ok(said.map(|said| said.reason).collect())
     }
 
     /// What the runs stored.

@@ -6,7 +6,7 @@
 
 pub mod canary;
 pub mod canary_run;
-mod deep;
+pub mod deep;
 mod diagnosis;
 pub mod examination;
 mod logs;
@@ -15,8 +15,6 @@ pub mod repair;
 pub mod set_aside;
 mod store;
 mod workplace;
-
-pub use deep::deep;
 
 pub use diagnosis::{Diagnosis, Severity};
 pub use observed::{Inside, Observed, Schedule};

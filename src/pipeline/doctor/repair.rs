@@ -144,7 +144,7 @@ impl Rebuilt {
 }
 
 /// Mends the store at `path`; the caller holds the lock. `setup` is how logs are read, where they may be
-/// (`reads_logs`).
+/// (`reads_logs`). `differs` says of a sound store whether the logs tell something else.
 ///
 /// # Errors
 /// Where nothing may be done (a newer version's file, a network file system, no file) or the disk
@@ -153,6 +153,7 @@ pub fn repair(
     path: &Path,
     setup: IngestOptions<'_>,
     reads_logs: bool,
+    differs: &dyn Fn() -> Result<bool>,
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Repaired> {
@@ -171,12 +172,19 @@ pub fn repair(
         && let Ok(health) = store.health()
         && !health.rows_are_damaged()
     {
-        if !health.index_is_out_of_step() {
-            return Ok(Repaired::Nothing);
-        }
-        if let Ok(episodes) = store.rebuild_index() {
+        let mended = match health.index_is_out_of_step() {
+            false => Some(Repaired::Nothing),
+            true => store
+                .rebuild_index()
+                .ok()
+                .map(|episodes| Repaired::Index { episodes }),
+        };
+        if let Some(mended) = mended {
             store.finish()?;
-            return Ok(Repaired::Index { episodes });
+            drop(store);
+            if !reads_logs || !differs()? {
+                return Ok(mended);
+            }
         }
     }
     rebuild(path, setup, reads_logs, now, progress)

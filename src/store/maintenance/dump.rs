@@ -11,13 +11,13 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// One table's part of the dump.
-struct Shown {
-    table: &'static str,
+pub(super) struct Shown {
+    pub(super) table: &'static str,
     /// A column, `name=expression`, or `-column` for one that differs between equal stores: row
     /// numbers, the clock, the disk.
-    columns: &'static [&'static str],
+    pub(super) columns: &'static [&'static str],
     /// What to select from, where rows of equal stores may be divided differently.
-    rows: Option<&'static str>,
+    pub(super) rows: Option<&'static str>,
     order: &'static str,
 }
 
@@ -62,12 +62,13 @@ impl Store {
     }
 }
 
-fn split(column: &'static str) -> (&'static str, &'static str) {
+/// Name and expression.
+pub(super) fn split(column: &'static str) -> (&'static str, &'static str) {
     column.split_once('=').unwrap_or((column, column))
 }
 
 /// References are shown as what they refer to.
-fn expression(column: &str) -> String {
+pub(super) fn expression(column: &str) -> String {
     match column {
         "@session" => SESSION.into(),
         "@file" => FILE.into(),
@@ -127,7 +128,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 36] = [
+pub(super) static TABLES: [Shown; 36] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],

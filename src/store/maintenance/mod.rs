@@ -1,6 +1,7 @@
 //! What keeps the file small, sound and clean: forgetting, masking, repair, numbers, dump.
 
 pub(super) mod compact;
+pub(super) mod compare;
 pub(super) mod dump;
 pub(super) mod evict_bodies;
 pub(super) mod forget;

@@ -127,16 +127,22 @@ impl Salvage {
         remove_unfinished(&beside(&self.place, NEW))
     }
 
-    /// Closes the new store and moves it to its place; the damaged file, with its companions, gets
-    /// a name that ends in `.damaged-` and `mark` (and a number where that name is taken), which is given
-    /// back. Episodes whose text nobody could tell again are dropped; how many is given too.
-    pub fn finish(mut self, mark: &str) -> Result<(PathBuf, Lost)> {
+    /// Makes the new store what it is to be, once its logs are read again.
+    pub fn complete(&mut self) -> Result<Lost> {
         let lost = stand_ins::drop_unfounded(&self.store.db).map_err(failed("salvaging"))?;
         Task::Titles
             .set(&self.store.db)
             .map_err(failed("salvaging"))?;
         self.store.dirty = true;
         self.store.finish()?;
+        Ok(lost)
+    }
+
+    /// Closes the new store and moves it to its place; the damaged file, with its companions, gets
+    /// a name that ends in `.damaged-` and `mark` (and a number where that name is taken), which is given
+    /// back. Episodes whose text nobody could tell again are dropped; how many is given too.
+    pub fn finish(mut self, mark: &str) -> Result<(PathBuf, Lost)> {
+        let lost = self.complete()?;
         let unfinished = self.store.path.clone();
         drop(self.store);
         let aside = free(&beside(&self.place, &format!(".damaged-{mark}")));
@@ -222,6 +228,9 @@ fn settle(db: &Connection, mut salvaged: Salvaged, group: &str) -> rusqlite::Res
     let tx = db.unchecked_transaction()?;
     for (table, unfit) in stand_ins::make_whole(&tx, group)? {
         *salvaged.unfit.entry(table.to_owned()).or_default() += unfit;
+    }
+    if salvaged.is_read("delivery") {
+        stand_ins::drop_emptied(&tx)?;
     }
     salvaged.without_text = stand_ins::without_text(&tx)?;
     salvaged.without_row = stand_ins::drop_parts(&tx)?;

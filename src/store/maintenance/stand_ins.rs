@@ -77,6 +77,14 @@ fn tie_again(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Takes out empty texts of episodes that had one and that no sink has: only what sinks keep is emptied here.
+pub(super) fn drop_emptied(db: &Connection) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM body WHERE text = '' AND episode IN (
+             SELECT n FROM episode e WHERE body_bytes > 0 AND NOT EXISTS (
+                 SELECT 1 FROM delivery d WHERE d.id = e.id AND d.state IN ('seen', 'enriched')))";
+    db.execute(sql, []).map(drop)
+}
+
 /// An episode without a text gets a revision that no text has, so that its log's next telling writes it
 /// again. Gives their number.
 pub(super) fn without_text(db: &Connection) -> rusqlite::Result<u64> {
@@ -159,7 +167,9 @@ fn stand_in_for_files(db: &Connection) -> rusqlite::Result<()> {
 
 /// Names of groups become the one that most episodes have, others something that nobody takes for a name.
 fn stand_in_for_names(db: &Connection, group: &str) -> rusqlite::Result<()> {
-    let lost = "graph NOT IN (SELECT n FROM name)";
+    // a group that is called as a session or a log comes of a page of those
+    let lost = "graph NOT IN (SELECT n FROM name
+        WHERE text NOT IN (SELECT id FROM session) AND text NOT IN (SELECT key FROM file))";
     if db
         .prepare(&format!("SELECT 1 FROM episode WHERE {lost}"))?
         .exists([])?

@@ -45,6 +45,28 @@ const ATTACKS: [Attack; 10] = [
     }),
 ];
 
+/// Commands about all projects, asked for in the folder of one that is closed.
+const COMMANDS: [&str; 18] = [
+    "status",
+    "search goodword",
+    "sessions",
+    "show good",
+    "resume good --print",
+    "browse --plain goodword",
+    "recap",
+    "why redis",
+    "insights",
+    "stats",
+    "stats --cost",
+    "stats --activity",
+    "report --html report.html --sessions pages",
+    "plan",
+    "memories list",
+    "schedule status",
+    "man pages",
+    "completion bash",
+];
+
 const FILE: &str = "evil/graphiti.config.json";
 
 fn put(desk: &Desk, text: &str) {
@@ -78,6 +100,11 @@ fn projects(attack: fn(&Desk)) -> Desk {
 
 #[test]
 fn whatever_it_is_commands_go_on_with_a_warning_and_its_project_is_closed() {
+    let mut sound = projects(|_| {});
+    sound.cwd = Some(sound.path("evil"));
+    sound.run("sessionmill run --all");
+    let exits = COMMANDS.map(|command| sound.run(&format!("sessionmill {command}")).exit);
+    assert!(exits.iter().all(|exit| *exit != Exit::Usage), "{exits:?}");
     for (name, attack) in ATTACKS {
         let mut desk = projects(attack);
         desk.cwd = Some(desk.path("evil"));
@@ -87,9 +114,10 @@ fn whatever_it_is_commands_go_on_with_a_warning_and_its_project_is_closed() {
         assert_eq!(warnings, 1, "{name}: {}", ran.shown());
         assert!(ran.stderr.contains("is skipped"), "{name}: {}", ran.shown());
         assert!(ran.stderr.len() < 1_000, "{name}: {}", ran.shown());
-        for command in ["status", "search goodword"] {
+        for (command, exit) in COMMANDS.iter().zip(exits) {
             let ran = desk.run(&format!("sessionmill {command}"));
-            assert_eq!(ran.exit, Exit::Done, "{name}, {command}: {}", ran.shown());
+            assert_eq!(ran.exit, exit, "{name}, {command}: {}", ran.shown());
+            assert!(!ran.stdout.contains("evilword"), "{name}, {command}");
         }
         let dump = desk.run("sessionmill store dump").stdout;
         assert!(!dump.contains("evilword"), "{name} was read");
