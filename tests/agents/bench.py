@@ -5,6 +5,7 @@ Nothing of this machine's own home is seen, and no other address than 127.0.0.1 
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,12 @@ enabled = false
 [projects."@P@"]
 trust_level = "trusted"
 """
+# not written as we would, so that it shows whether bytes are kept
+GEMINI = """{
+    "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+  "privacy": {"usageStatisticsEnabled": false}
+}"""
 
 
 class Bench:
@@ -66,8 +73,10 @@ class Bench:
         shutil.rmtree(self.root, ignore_errors=True)
         self.home, self.bin = self.root / "home", self.root / "bin"
         # a project for each agent, so that both may work at a time
-        self.project, self.till = self.home / "src" / "shop", self.home / "src" / "till"
-        for folder in (self.bin, self.project, self.till, self.home / ".claude", self.home / ".codex"):
+        self.project, self.till, self.shelf = (self.home / "src" / name for name in ("shop", "till", "shelf"))
+        for name in (".claude", ".codex", ".gemini"):
+            (self.home / name).mkdir(parents=True)
+        for folder in (self.bin, self.project, self.till, self.shelf):
             folder.mkdir(parents=True)
         shutil.copy(program, self.bin / "sessionmill")
         text = (HERE / "scenarios.toml").read_text().replace("@P@", str(self.project))
@@ -78,16 +87,18 @@ class Bench:
             "PATH": f"{agents}:{self.bin}:{os.environ['PATH']}",
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": "sk-ant-scripted-000",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1",
+            "GEMINI_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
             "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1", "SCRIPTED_KEY": "none",
             "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1",
         }
         config = CODEX.replace("@PORT@", str(port)).replace("@P@", str(self.till))
         (self.home / ".codex" / "config.toml").write_text(config)
+        (self.home / ".gemini" / "settings.json").write_text(GEMINI)
         known = {"hasCompletedOnboarding": True, "theme": "dark",
                  "customApiKeyResponses": {"approved": ["sk-ant-scripted-000"[-20:]], "rejected": []},
                  "projects": {str(self.project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}}}
         (self.home / ".claude.json").write_text(json.dumps(known, indent=2))
-        for folder in (self.project, self.till):
+        for folder in (self.project, self.till, self.shelf):
             for name, content in PROJECT.items():
                 (folder / name).write_text(content)
             (folder / "dot.png").write_bytes(PICTURE)
@@ -137,6 +148,16 @@ class Bench:
         if not ids:
             raise SystemExit(f"codex printed no session: {done.stdout[:500]}{done.stderr[:500]}")
         return ids[-1]
+
+    def gemini(self, prompt, *args, heard=True):
+        """One headless turn of Gemini CLI; gives its session, also of a turn that fails."""
+        if heard:
+            self.said.append(prompt)
+        done = self.run(["gemini", "--yolo", "--skip-trust", *args, "-o", "json", "-p", prompt], cwd=self.shelf)
+        found = re.findall(r'"session_id": "([^"]+)"', done.stdout + done.stderr)
+        if not found:
+            raise SystemExit(f"gemini printed no session: {done.stdout[:500]}{done.stderr[:500]}")
+        return found[-1]
 
     def started(self, command, prompt, cwd):
         """Starts an agent with a prompt; gives it once its first call runs."""

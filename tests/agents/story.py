@@ -98,3 +98,56 @@ def codex(b):
     b.names["@XKILLED@"] = b.newest("codex")
     b.running("codex", b.names["@XKILLED@"])
     b.kill(running)
+
+
+def gemini(b):
+    g1 = b.names["@G1@"] = b.gemini("Add a stock counter with a floor of zero")
+    same = b.gemini("Why a floor at all?", "--resume", "latest")
+    b.check("gemini: --resume latest goes on in the same session", same == g1, f"{same} is not {g1}")
+    b.gemini("Let the floor be configurable", "--resume", g1)
+    b.gemini("Please empty the stockroom")
+    # a chat of its own would be deleted again: nothing was answered in it
+    b.gemini("Please cause an API error in the stockroom", "--resume", g1)
+    b.gemini("Print the long listing of the shelf")
+    b.gemini("Look at the picture on the shelf: @dot.png")
+    b.names["@GHELPED@"] = b.gemini("Let the generalist find who counts")
+    running = b.started(["gemini", "--yolo", "--skip-trust", "-p"], "Measure how slow the shelf is", b.shelf)
+    b.kill(running)
+    gemini_in_a_terminal(b)
+
+
+def gemini_in_a_terminal(b):
+    """A prompt is typed, one is stopped with Esc, the session is compacted, and a turn taken back."""
+    if not b.has_tmux:
+        return
+    before = set(logs.gemini_sessions(b.home))
+    b.tmux("new-session", "-d", "-s", "g", "-x", "160", "-y", "50", "-c", str(b.shelf), "gemini --yolo --skip-trust")
+    if not b.wait(lambda: "Type your message" in b.screen("g")):
+        return b.check("gemini: begins in a terminal", False, b.screen("g"))
+    time.sleep(1)
+    b.typed("g", "Say good evening to the shelf")
+    answered = b.wait(lambda: "Good evening from the shelf." in b.screen("g"))
+    b.check("gemini: answers in a terminal", answered, b.screen("g"))
+    b.names["@GTERMINAL@"] = min(set(logs.gemini_sessions(b.home)) - before, default="none")
+    b.typed("g", "Write a slow poem about shelves")
+    b.wait(lambda: any(r["note"] == "Write a slow poem#0" for r in b.script.requests))
+    time.sleep(1.5)
+    b.tmux("send-keys", "-t", "g", "Escape")
+    stopped = b.wait(lambda: "ancelled" in b.screen("g"), 10)
+    b.check("gemini: is stopped with Esc", stopped, b.screen("g"))
+    b.typed("g", "Say what is left on the shelf")
+    b.wait(lambda: "Three boxes are left." in b.screen("g"))
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "g", "-l", "/compress")
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "g", "Enter")
+    b.check("gemini: /compress compacts", b.wait(lambda: "compressed from" in b.screen("g"), 15), b.screen("g"))
+    b.typed("g", "Say something that is taken back")
+    b.wait(lambda: "This will be taken back." in b.screen("g"))
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "g", "-l", "/rewind")
+    for key in ("Enter", "Up", "Enter", "Enter"):
+        time.sleep(1.2)
+        b.tmux("send-keys", "-t", "g", key)
+    time.sleep(1)
+    b.tmux("kill-session", "-t", "g")

@@ -62,7 +62,7 @@ impl Default for SessionTracking {
     fn default() -> Self {
         SessionTracking {
             enabled: false,
-            sources: vec![SourceName::ClaudeCodeJsonl, SourceName::CodexJsonl],
+            sources: SourceName::ALL.to_vec(),
             watch_path: None,
             extra_roots: Vec::new(),
             excluded_paths: Vec::new(),
@@ -91,17 +91,24 @@ pub enum SourceName {
     ClaudeCodeJsonl,
     /// Codex CLI.
     CodexJsonl,
+    /// Gemini CLI.
+    GeminiJsonl,
 }
 
 impl SourceName {
     /// In the order in which their logs are looked for.
-    pub const ALL: [SourceName; 2] = [SourceName::ClaudeCodeJsonl, SourceName::CodexJsonl];
+    pub const ALL: [SourceName; 3] = [
+        SourceName::ClaudeCodeJsonl,
+        SourceName::CodexJsonl,
+        SourceName::GeminiJsonl,
+    ];
 
     /// Whose logs these are.
     pub fn agent(self) -> Agent {
         match self {
             SourceName::ClaudeCodeJsonl => AgentName::Claude.agent(),
             SourceName::CodexJsonl => AgentName::Codex.agent(),
+            SourceName::GeminiJsonl => AgentName::Gemini.agent(),
         }
     }
 }
@@ -130,6 +137,8 @@ pub enum AgentName {
     Claude,
     /// Codex CLI.
     Codex,
+    /// Gemini CLI.
+    Gemini,
 }
 
 impl AgentName {
@@ -138,6 +147,7 @@ impl AgentName {
         Agent::new(match self {
             AgentName::Claude => "claude",
             AgentName::Codex => "codex",
+            AgentName::Gemini => "gemini",
         })
     }
 }
