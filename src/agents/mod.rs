@@ -19,6 +19,8 @@ pub mod claude;
 pub mod codex;
 pub mod gemini;
 mod genai;
+mod prompts;
+pub mod qwen;
 pub mod registry;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The one list of agents.
 
-use super::{CodingAgent, claude, codex, gemini};
+use super::{CodingAgent, claude, codex, gemini, qwen};
 use crate::config::Env;
 use crate::model::entry::Entry;
 use crate::model::session::Session;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-const AGENTS: &[&dyn CodingAgent] = &[&claude::Claude, &codex::Codex, &gemini::Gemini];
+const AGENTS: &[&dyn CodingAgent] = &[&claude::Claude, &codex::Codex, &gemini::Gemini, &qwen::Qwen];
 
 /// Agents that are known and offered to nobody: lists, help and settings don't have them.
 const UNLISTED: &[&dyn CodingAgent] = &[

@@ -1,6 +1,6 @@
 //! What holds for every agent.
 
-use super::{claude, codex, gemini, registry, toy};
+use super::{claude, codex, gemini, qwen, registry, toy};
 use crate::host::read::{LogBlock, Shape};
 use crate::memory::query_terms::parse as terms;
 use crate::model::entry::EntryKind;
@@ -16,6 +16,7 @@ fn a_field_of_another_type_is_named_and_its_line_is_accounted_for() {
         (claude::CLAUDE, claude::dialect::fields()),
         (codex::CODEX, codex::dialect::fields()),
         (gemini::GEMINI, gemini::dialect::fields()),
+        (qwen::QWEN, qwen::dialect::fields()),
     ];
     let rows = tables.map(|(agent, table)| table.all().map(move |field| (agent, field)));
     for (agent, field) in rows.into_iter().flatten() {

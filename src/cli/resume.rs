@@ -12,8 +12,8 @@ use serde_json::json;
 
 /// Continue a session in its agent
 ///
-/// Changes to the session's folder and starts the agent there (claude --resume, codex resume, gemini
-/// --resume). This needs the agent's own log, and agents delete old logs.
+/// Changes to the session's folder and starts the agent there (claude --resume, codex resume, …). This
+/// needs the agent's own log, and agents delete old logs.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  sessionmill resume 6b1f0a34\n  sessionmill resume 6b1f0a34 --print"

@@ -8,7 +8,9 @@ def files(home):
     claude = [p for p in sorted((home / ".claude" / "projects").rglob("*.jsonl")) if p.stem != "journal"]
     codex = sorted((home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
     gemini = sorted((home / ".gemini" / "tmp").glob("*/chats/**/*.jsonl"))
-    return {"claude": claude, "codex": codex, "gemini": gemini}
+    qwen = sorted((home / ".qwen" / "projects").glob("*/chats/*.jsonl"))
+    qwen += sorted((home / ".qwen" / "projects").glob("*/subagents/*/agent-*.jsonl"))
+    return {"claude": claude, "codex": codex, "gemini": gemini, "qwen": qwen}
 
 
 def lines(path):
@@ -42,6 +44,11 @@ def gemini_sessions(home):
         if head["kind"] == "main":
             found[head["sessionId"]] = head["startTime"]
     return found
+
+
+def qwen_sessions(home):
+    """Ids of the chats that people began, with the time at which each was."""
+    return {p.stem: first_time(p) for p in files(home)["qwen"] if p.parent.name == "chats"}
 
 
 def first_time(path):

@@ -5,7 +5,7 @@ import pathlib
 import re
 
 HERE = pathlib.Path(__file__).parent
-EACH = ["--agent", "claude", "--agent", "codex", "--agent", "gemini"]
+EACH = ["--agent", "claude", "--agent", "codex", "--agent", "gemini", "--agent", "qwen"]
 ASK = "Please tell me about the fetch retries: why four attempts and not more?"
 
 
@@ -16,7 +16,8 @@ def requests(b, before):
 
 def files(b):
     """The agents' settings, byte for byte."""
-    names = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json"]
+    names = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json",
+             ".qwen/settings.json"]
     return {n: (b.home / n).read_bytes() if (b.home / n).exists() else None for n in names}
 
 
@@ -54,6 +55,10 @@ def hooks(b):
     b.gemini("Please remind me of the stock counter: why a floor of zero?")
     told = requests(b, n)
     b.check("gemini: recall reaches the model with its reason", "graphiti_memory" in told and "auditors" in told, told[-400:])
+    n = len(b.script.requests)
+    b.qwen("Please remind me of the hay ledger: why is hay weighed twice?")
+    told = requests(b, n)
+    b.check("qwen: recall reaches the model with its reason", "graphiti_memory" in told and "drifts" in told, told[-400:])
     program = b.bin / "sessionmill"
     program.rename(b.bin / "away")
     b.claude("Please tell me about the fetch retries without a program")
@@ -79,6 +84,12 @@ def results(b, before):
             calls[call["id"]] = call["name"].split("sessionmill_")[-1]
         if answer and answer.get("id") in calls:
             ended[calls[answer["id"]]] = "error" in answer["response"]
+    for message in body.get("messages", []) if body.get("tools") and asked[-1]["api"] == "chat" else []:
+        for call in message.get("tool_calls") or []:
+            if "sessionmill__" in call["function"]["name"]:
+                calls[call["id"]] = call["function"]["name"].split("__")[-1]
+        if message["role"] == "tool" and message["tool_call_id"] in calls:
+            ended[calls[message["tool_call_id"]]] = "reported tool error" in json.dumps(message["content"])
     for item in body.get("input", []):
         if item.get("type") == "function_call" and "sessionmill" in (item.get("namespace") or ""):
             calls[item["call_id"]] = item["name"]
@@ -102,7 +113,7 @@ def servers(b):
     before = files(b)
     done = b.mill("mcp", "install", *EACH)
     b.check("the server is installed", done.returncode == 0, done.stderr)
-    for folder in (b.project, b.till, b.shelf):
+    for folder in (b.project, b.till, b.shelf, b.barn):
         done = b.mill("track", "add", str(folder), "--include", "*.md")
         b.check(f"files of {folder.name} are tracked", done.returncode == 0, done.stderr)
     b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.project), "@SESSION@": b.names["@C1@"]}
@@ -117,6 +128,10 @@ def servers(b):
     n = len(b.script.requests)
     b.gemini("Try all of the memory tools of the shelf")
     every_tool(b, "gemini", n)
+    b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.barn), "@SESSION@": b.names["@Q1@"]}
+    n = len(b.script.requests)
+    b.qwen("Try all of the memory tools of the barn")
+    every_tool(b, "qwen", n)
     b.mill("mcp", "remove")
     b.check("the server is taken out, and every byte is as it was",
             files(b) == before and "sessionmill" not in servers_of(b), servers_of(b))

@@ -1,5 +1,5 @@
-"""A model that follows a script, streamed, on 127.0.0.1: Anthropic Messages, OpenAI Responses, and Google's
-generateContent (`google.py`).
+"""A model that follows a script, streamed, on 127.0.0.1: Anthropic Messages, OpenAI Responses, Google's
+generateContent (`google.py`), OpenAI's chat completions (`chat.py`).
 
 Stateless. Which scene is told by the last thing that a person said (the scene's `when` is part of
 it), which of its turns by how often the model spoke since. Every request is kept for the checks.
@@ -9,10 +9,11 @@ import re
 import threading
 import time
 import uuid
+import chat
 import google
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-BLOCKS = re.compile(r"<(system-reminder|graphiti_memory|hook_context)>.*?</\1>", re.S)
+BLOCKS = re.compile(r"<(system-reminder|graphiti_memory|hook_context|qwen:[a-z-]+)>.*?</\1>", re.S)
 SUMMARY = "Summary: the user had a retry with backoff put into client.py; nothing is left open."
 
 
@@ -78,6 +79,15 @@ class Script:
         if not body.get("tools"):
             return {"text": google.aside(body)}, "aside"
         for said, turns in google.said(body):
+            scene = self.scene(said)
+            if scene:
+                return self.turn(scene, turns)
+        return {"text": "Nothing is scripted for that."}, "unscripted"
+
+    def chat(self, body):
+        if not body.get("tools"):
+            return {"text": chat.ASIDE}, "aside"
+        for said, turns in chat.said(body):
             scene = self.scene(said)
             if scene:
                 return self.turn(scene, turns)
@@ -235,6 +245,8 @@ def serve(scenes, names):
                 return self.turn("openai", body, script.openai, openai_events)
             if google.is_asked(path):
                 return self.google(path, body)
+            if path.endswith("/chat/completions"):
+                return self.chat(body)
             self.answer(404 if path.endswith("/compact") else 200, {})
 
         def google(self, path, body):
@@ -245,6 +257,13 @@ def serve(scenes, names):
             turn, note = script.google(body)
             script.keep("google", body, note, dict(self.headers))
             self.answer(200, google.whole(body, turn))
+
+        def chat(self, body):
+            if body.get("stream"):
+                return self.turn("chat", body, script.chat, chat.events)
+            turn, note = script.chat(body)
+            script.keep("chat", body, note, dict(self.headers))
+            self.answer(200, chat.whole(body, turn))
 
         def turn(self, api, body, plan, events):
             turn, note = plan(body)
@@ -260,10 +279,12 @@ def serve(scenes, names):
             self.end_headers()
             self.close_connection = True
             for event in events(body, turn):
-                named = f"event: {event['type']}\n" if "type" in event else ""
-                self.wfile.write(f"{named}data: {json.dumps(event)}\n\n".encode())
+                kind = event.get("type", "") if isinstance(event, dict) else "end"
+                named = f"event: {kind}\n" if kind and kind != "end" else ""
+                data = event if kind == "end" else json.dumps(event)
+                self.wfile.write(f"{named}data: {data}\n\n".encode())
                 self.wfile.flush()
-                if event.get("type", "delta").endswith("delta"):
+                if not kind or kind.endswith("delta"):
                     time.sleep(turn.get("pause", 0))
 
     class Server(ThreadingHTTPServer):

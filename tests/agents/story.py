@@ -2,6 +2,7 @@
 import threading
 import time
 
+import bench as benches
 import logs
 
 
@@ -106,8 +107,6 @@ def gemini(b):
     b.check("gemini: --resume latest goes on in the same session", same == g1, f"{same} is not {g1}")
     b.gemini("Let the floor be configurable", "--resume", g1)
     b.gemini("Please empty the stockroom")
-    # a chat of its own would be deleted again: nothing was answered in it
-    b.gemini("Please cause an API error in the stockroom", "--resume", g1)
     b.gemini("Print the long listing of the shelf")
     b.gemini("Look at the picture on the shelf: @dot.png")
     b.names["@GHELPED@"] = b.gemini("Let the generalist find who counts")
@@ -129,6 +128,10 @@ def gemini_in_a_terminal(b):
     answered = b.wait(lambda: "Good evening from the shelf." in b.screen("g"))
     b.check("gemini: answers in a terminal", answered, b.screen("g"))
     b.names["@GTERMINAL@"] = min(set(logs.gemini_sessions(b.home)) - before, default="none")
+    # headless, Gemini CLI deletes the chat after an error
+    b.typed("g", "Please cause an API error in the stockroom")
+    refused = b.wait(lambda: "API Error" in b.screen("g") or "request failed" in b.screen("g"))
+    b.check("gemini: an API error is told", refused, b.screen("g"))
     b.typed("g", "Write a slow poem about shelves")
     b.wait(lambda: any(r["note"] == "Write a slow poem#0" for r in b.script.requests))
     time.sleep(1.5)
@@ -151,3 +154,54 @@ def gemini_in_a_terminal(b):
         b.tmux("send-keys", "-t", "g", key)
     time.sleep(1)
     b.tmux("kill-session", "-t", "g")
+    time.sleep(3)  # it writes its last lines when it ends
+
+
+def qwen(b):
+    q1 = b.names["@Q1@"] = b.qwen("Add a hay ledger to the barn")
+    same = b.qwen("Why is hay weighed twice?", "--continue")
+    b.check("qwen: --continue goes on in the same session", same == q1, f"{same} is not {q1}")
+    b.qwen("Let the ledger round to kilos", "--resume", q1)
+    b.names["@Q2@"] = b.qwen("Take the loft into the ledger", "--resume", q1, "--fork-session")
+    b.qwen("Say that the barn goes on without a loft", "--resume", q1)
+    b.qwen("Please muck out the old stable")
+    b.qwen("Please cause an API error in the barn")
+    b.qwen("Print the long listing of the barn")
+    b.qwen("Look at the picture in the barn: @dot.png")
+    b.names["@QHELPED@"] = b.qwen("Let a farmhand find who weighs")
+    running = b.started(["qwen", "--yolo"], "Measure how slow the barn is", b.barn, **benches.NO_PROXY)
+    b.names["@QKILLED@"] = b.newest("qwen")
+    b.running("qwen", b.names["@QKILLED@"])
+    b.kill(running)
+    qwen_in_a_terminal(b)
+
+
+def qwen_in_a_terminal(b):
+    """A prompt is typed, one is stopped with Esc, and the session is compacted."""
+    if not b.has_tmux:
+        return
+    before = set(logs.qwen_sessions(b.home))
+    b.tmux("new-session", "-d", "-s", "q", "-x", "160", "-y", "50", "-c", str(b.barn),
+           "http_proxy= https_proxy= qwen --yolo")
+    if not b.wait(lambda: "Type your message" in b.screen("q")):
+        return b.check("qwen: begins in a terminal", False, b.screen("q"))
+    time.sleep(2)
+    b.typed("q", "Say good night to the barn")
+    answered = b.wait(lambda: "Good night from the barn." in b.screen("q"))
+    b.check("qwen: answers in a terminal", answered, b.screen("q"))
+    b.names["@QTERMINAL@"] = min(set(logs.qwen_sessions(b.home)) - before, default="none")
+    b.typed("q", "Write an endless poem about hay")
+    b.wait(lambda: "Roses and" in b.screen("q"))
+    b.tmux("send-keys", "-t", "q", "Escape")
+    stopped = b.wait(lambda: "ancelled" in b.screen("q"), 10)
+    b.check("qwen: is stopped with Esc", stopped, b.screen("q"))
+    b.tmux("send-keys", "-t", "q", "C-u")  # the prompt comes back into the line
+    b.typed("q", "Say what is left in the barn")
+    b.wait(lambda: "Two bales are left." in b.screen("q"))
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "q", "-l", "/compress")
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "q", "Enter")
+    b.check("qwen: /compress compacts", b.wait(lambda: "compressed from" in b.screen("q"), 30), b.screen("q"))
+    b.tmux("kill-session", "-t", "q")
+    time.sleep(3)  # it writes its last lines when it ends

@@ -1,4 +1,4 @@
-//! What agents hand to a hook, and what they take from it. Claude Code, Codex and Gemini CLI speak the same JSON.
+//! What agents hand to a hook, and what they take from it. All speak the same JSON.
 
 use crate::pipeline::recall::Event;
 use serde::Deserialize;

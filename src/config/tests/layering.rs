@@ -108,6 +108,7 @@ fn environment_variables_move_the_roots() {
     vars.insert("CLAUDE_CONFIG_DIR".into(), "/c".into());
     vars.insert("CODEX_HOME".into(), "/x".into());
     vars.insert("GEMINI_CLI_HOME".into(), "/g".into());
+    vars.insert("QWEN_HOME".into(), "/q".into());
     let config = world.load().config;
     let paths: Vec<_> = config
         .roots
@@ -120,7 +121,8 @@ fn environment_variables_move_the_roots() {
             "/c/projects",
             "/x/sessions",
             "/x/archived_sessions",
-            "/g/.gemini/tmp"
+            "/g/.gemini/tmp",
+            "/q/projects"
         ]
     );
 }

@@ -93,14 +93,17 @@ pub enum SourceName {
     CodexJsonl,
     /// Gemini CLI.
     GeminiJsonl,
+    /// Qwen Code.
+    QwenJsonl,
 }
 
 impl SourceName {
     /// In the order in which their logs are looked for.
-    pub const ALL: [SourceName; 3] = [
+    pub const ALL: [SourceName; 4] = [
         SourceName::ClaudeCodeJsonl,
         SourceName::CodexJsonl,
         SourceName::GeminiJsonl,
+        SourceName::QwenJsonl,
     ];
 
     /// Whose logs these are.
@@ -109,6 +112,7 @@ impl SourceName {
             SourceName::ClaudeCodeJsonl => AgentName::Claude.agent(),
             SourceName::CodexJsonl => AgentName::Codex.agent(),
             SourceName::GeminiJsonl => AgentName::Gemini.agent(),
+            SourceName::QwenJsonl => AgentName::Qwen.agent(),
         }
     }
 }
@@ -139,6 +143,8 @@ pub enum AgentName {
     Codex,
     /// Gemini CLI.
     Gemini,
+    /// Qwen Code.
+    Qwen,
 }
 
 impl AgentName {
@@ -148,6 +154,7 @@ impl AgentName {
             AgentName::Claude => "claude",
             AgentName::Codex => "codex",
             AgentName::Gemini => "gemini",
+            AgentName::Qwen => "qwen",
         })
     }
 }

@@ -3,8 +3,8 @@
 use super::super::injected::INJECTED;
 use super::message;
 use super::record::Record;
-use super::state::Prompts;
 use crate::agents::genai;
+use crate::agents::prompts::Prompts;
 use crate::json::fields::{self, Fields};
 use crate::model::entry::{EntryKind, Fact, Identity};
 use crate::model::time::Time;
@@ -99,12 +99,10 @@ impl Record<'_> {
     /// The turns from the one that begins with this message on were taken back.
     pub(super) fn rewind(&mut self, first: u64) {
         let mut prompts = self.prompts();
-        let Some(at) = prompts.ids.iter().position(|id| *id == first) else {
-            return self.noise("rewind");
-        };
-        let turns = u32::try_from(prompts.ids.len() - at).unwrap_or(u32::MAX);
-        self.push(Identity::None, EntryKind::Fact(Fact::RolledBack { turns }));
-        prompts.ids.truncate(at);
+        match prompts.take_back(first) {
+            0 => self.noise("rewind"),
+            turns => self.push(Identity::None, EntryKind::Fact(Fact::RolledBack { turns })),
+        }
         self.remember(prompts);
     }
 }

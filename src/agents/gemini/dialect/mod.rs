@@ -6,8 +6,8 @@
 mod history;
 mod message;
 mod record;
-mod state;
 
+use crate::agents::prompts::Prompts;
 use crate::json::cursor;
 use crate::json::fields::{self, Fields, Object};
 use crate::model::entry::{Context, Entry, EntryKind, Identity};
@@ -18,7 +18,6 @@ use crate::rules::table;
 use crate::stages::parse::dialect::stem;
 use crate::stages::parse::{Dialect, LogName, ParseState};
 use record::Record;
-use state::Prompts;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! One line on its way to entries: what its entries share, and what the next line will know.
 
-use super::state::Prompts;
+use crate::agents::prompts::Prompts;
 use crate::json::text::is_name;
 use crate::model::entry::{Context, Entry, EntryKind, Identity, Message};
 use crate::model::source::Span;

@@ -1,4 +1,5 @@
-//! What a line of Gemini CLI's needs to know of those before it (formats § 10.3), stored with the checkpoint.
+//! Which prompts of a chat are in force, where a rewind names the first that it takes back and not how many
+//! (formats § 10.3, § 11.3). Stored with the checkpoint.
 
 use crate::model::dialect_state::{DialectState, Remembered};
 use serde::{Deserialize, Serialize};
@@ -9,12 +10,12 @@ use std::any::Any;
 /// told as one over so many.
 pub const PROMPTS_MAX: usize = 64;
 
-/// The prompts in force, oldest first, by a hash of their ids: a rewind names the first that it takes back.
+/// The prompts in force, oldest first, by a hash of what a rewind names them by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Prompts {
     /// At most [`PROMPTS_MAX`].
-    #[serde(rename = "gemini_prompts")]
+    #[serde(rename = "prompts")]
     pub ids: Vec<u64>,
 }
 
@@ -28,6 +29,16 @@ impl Prompts {
             self.ids.remove(0);
         }
         self.ids.push(id);
+    }
+
+    /// Takes back the prompt and all after it; gives how many these are, 0 where nobody knows it.
+    pub fn take_back(&mut self, first: u64) -> u32 {
+        let Some(at) = self.ids.iter().position(|id| *id == first) else {
+            return 0;
+        };
+        let turns = u32::try_from(self.ids.len() - at).unwrap_or(u32::MAX);
+        self.ids.truncate(at);
+        turns
     }
 }
 
