@@ -36,8 +36,8 @@ test-graph: ## run the tests that need FalkorDB, ArcadeDB and graphiti-core; ins
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --test soak -- --ignored
 
 test-look: ## look at the web pages in Chromium, offline; needs chromium and npm, leaves screenshots in target/look
-	$(CARGO) build
-	@scripts/look target/debug/sessionmill
+	$(CARGO) build --release
+	@scripts/look target/release/sessionmill
 
 test-mcp: ## let the official MCP client speak with the server; installs it from PyPI into target/graph
 	@scripts/mcp-sdk

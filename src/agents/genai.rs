@@ -6,7 +6,7 @@ use crate::json::cursor::Cursor;
 use crate::json::fields::{self, Fields};
 use crate::json::text::{is_wide, tree};
 use crate::model::entry::{Call, CallStatus, Denial, Excerpt, ToolResult};
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use crate::rules::denials;
 use serde_json::Value;
 use std::borrow::Cow;

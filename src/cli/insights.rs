@@ -91,9 +91,7 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
     if found.completed.of > 0 {
         let completed = found.completed.shown();
         let completed = completed.replace('(', "(95 % interval: ");
-        ctx.out.line(format!(
-            "completed: {completed}, the range is the 95 % interval"
-        ))?;
+        ctx.out.line(format!("completed: {completed}"))?;
     }
     let store = ctx.reader()?;
     // the whole id can be typed too

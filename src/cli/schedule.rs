@@ -7,7 +7,7 @@ use crate::pipeline::progress::Silent;
 use crate::pipeline::schedule::calendar::Calendar;
 use crate::pipeline::schedule::every::Every;
 use crate::pipeline::schedule::job::Job;
-use crate::pipeline::schedule::pace::Pace;
+use crate::pipeline::schedule::recurrence::Recurrence;
 use crate::pipeline::schedule::{cron, installed, launchd, systemd};
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Subcommand};
@@ -88,9 +88,9 @@ fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let program = ctx.program.clone();
     let cx = ctx.pipeline_context(&loaded, &Silent);
-    let calendar = options.calendar.clone().map(Pace::At);
-    let pace = calendar.or(options.every.map(Pace::Every));
-    let job = Job::new(&program, &options.pipeline, pace, &cx)?;
+    let calendar = options.calendar.clone().map(Recurrence::At);
+    let recurrence = calendar.or(options.every.map(Recurrence::Every));
+    let job = Job::new(&program, &options.pipeline, recurrence, &cx)?;
     let way = Way::of(options, ctx);
     if options.systemd && !options.dry_run {
         systemd::expect_manager(ctx.vars())?;
@@ -172,9 +172,9 @@ fn take_over_from_cron(ctx: &mut Ctx) -> Result<()> {
 }
 
 fn report(job: &Job, way: Way, wrote: &[PathBuf], ctx: &mut Ctx) -> Result<Exit> {
-    let (every, calendar) = match &job.pace {
-        Pace::Every(every) => (Some(every.to_string()), None),
-        Pace::At(calendar) => (None, Some(calendar.to_string())),
+    let (every, calendar) = match &job.recurrence {
+        Recurrence::Every(every) => (Some(every.to_string()), None),
+        Recurrence::At(calendar) => (None, Some(calendar.to_string())),
     };
     if ctx.out.json {
         let body = json!({
@@ -189,8 +189,10 @@ fn report(job: &Job, way: Way, wrote: &[PathBuf], ctx: &mut Ctx) -> Result<Exit>
         return Ok(Exit::Done);
     }
     let program = job.program.display();
-    ctx.out
-        .did(format!("{}: {program} run {}", job.pace, job.pipeline))?;
+    ctx.out.did(format!(
+        "{}: {program} run {}",
+        job.recurrence, job.pipeline
+    ))?;
     for path in wrote {
         ctx.out.did(format!("wrote {}", path.display()))?;
     }
@@ -213,8 +215,10 @@ fn report(job: &Job, way: Way, wrote: &[PathBuf], ctx: &mut Ctx) -> Result<Exit>
 /// can't be asked.
 pub fn interval_s(ctx: &Ctx) -> Option<u64> {
     let files = installed(ctx.vars()).unwrap_or_default();
-    let pace = files.iter().find_map(|(_, text)| Pace::installed_in(text));
-    pace.map(|pace| pace.seconds())
+    let recurrence = files
+        .iter()
+        .find_map(|(_, text)| Recurrence::installed_in(text));
+    recurrence.map(|recurrence| recurrence.seconds())
 }
 
 fn show(ctx: &mut Ctx) -> Result<Exit> {

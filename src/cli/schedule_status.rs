@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::model::human::{ago, plural, time};
 use crate::pipeline::schedule::installed;
-use crate::pipeline::schedule::pace::Pace;
+use crate::pipeline::schedule::recurrence::Recurrence;
 use crate::pipeline::schedule::runs::Runs;
 use anyhow::Result;
 use serde_json::json;
@@ -17,10 +17,14 @@ const FAILED_SHOWN: usize = 3;
 pub fn run(ctx: &mut Ctx) -> Result<Exit> {
     let files = installed(ctx.vars())?;
     let how = files.iter().find_map(|(path, _)| how(path));
-    let pace = files.iter().find_map(|(_, text)| Pace::installed_in(text));
+    let recurrence = files
+        .iter()
+        .find_map(|(_, text)| Recurrence::installed_in(text));
     let pipeline = files.iter().find_map(|(_, text)| pipeline_in(text));
     let pipeline = pipeline.unwrap_or_else(|| "nightly".into());
-    let next = pace.as_ref().and_then(|pace| pace.next(ctx.now, ctx.zone));
+    let next = recurrence
+        .as_ref()
+        .and_then(|recurrence| recurrence.next(ctx.now, ctx.zone));
     let runs = Runs::of(&pipeline, &ctx.home);
     if ctx.out.json {
         let failed = runs
@@ -30,7 +34,7 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
         let body = json!({
             "installed": how.is_some(),
             "how": how,
-            "when": pace.map(|pace| pace.to_string()),
+            "when": recurrence.map(|recurrence| recurrence.to_string()),
             "pipeline": pipeline,
             "last": runs.last.map(|at| at.rfc3339_millis()),
             "next": next.map(|at| at.rfc3339_millis()),
@@ -40,12 +44,12 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("schedule status", body)?;
         return Ok(Exit::Done);
     }
-    match (how, &pace) {
+    match (how, &recurrence) {
         (None, _) => ctx.out.line("timer: none is installed")?,
         (Some(how), None) => ctx.out.line(format!("timer: {how}, run {pipeline}"))?,
-        (Some(how), Some(pace)) => ctx
+        (Some(how), Some(recurrence)) => ctx
             .out
-            .line(format!("timer: {how}, {pace}, run {pipeline}"))?,
+            .line(format!("timer: {how}, {recurrence}, run {pipeline}"))?,
     }
     match runs.last {
         Some(last) => {

@@ -1,6 +1,7 @@
 //! `show`: one episode or one session, whole, with where it came from and how to go on with it.
 
 mod page;
+mod shown;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
@@ -11,20 +12,20 @@ use crate::agents::registry;
 use crate::memory::session_activity::{Judge, Segment, segments};
 use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
-use crate::memory::session_summary::{sections_beside, shown_summary};
-use crate::model::activity::{Activity, ExchangeTally};
+use crate::memory::session_summary::sections_beside;
+use crate::model::activity::ExchangeTally;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
 use crate::model::human;
 use crate::model::layout::markdown::{plain, rendered};
 use crate::model::layout::table::COLUMNS_MAX;
-use crate::model::session::{Session, SessionLength};
-use crate::model::summary::{SessionOutcome, Summary};
+use crate::model::session::Session;
 use crate::stages::score::explain::{self, WorkExplanation};
-use crate::store::{Found, LlmSummary, SessionRow, Store};
+use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
+use shown::{ShownSession, Work, name_only, shown_session};
 use std::path::{Path, PathBuf};
 
 /// Show a session's summary or transcript, or one episode
@@ -152,36 +153,6 @@ fn tell_written(file: &Path, length: usize, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A session with what is known of it, as its project lets it be shown.
-fn shown_session(
-    mut row: SessionRow,
-    judge: &Judge,
-    store: &Store,
-    ctx: &mut Ctx,
-) -> Result<ShownSession> {
-    // neither segments nor lengths are stored: they follow the gap that is set now
-    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
-    let mut episodes = store.episodes(&row.session.id)?;
-    let hides = ctx.hides_paths_of(&row.session.project_path)?;
-    if hides {
-        row.session.cwd = None;
-        episodes.iter_mut().for_each(name_only);
-    }
-    let (summary, llm_summary) = shown_summary(store, &row, &episodes, hides)?;
-    let work = Work {
-        activity: judge.activity(&store.activity(&row.session.id)?),
-        outcome: summary.outcome,
-        length: length_of(store, &row.session.id, gap_ms)?,
-    };
-    Ok(ShownSession {
-        row,
-        work,
-        summary,
-        llm_summary,
-        episodes,
-    })
-}
-
 fn explain(explained: &[WorkExplanation], ctx: &mut Ctx) -> Result<Exit> {
     match ctx.out.json {
         true => ctx
@@ -190,16 +161,6 @@ fn explain(explained: &[WorkExplanation], ctx: &mut Ctx) -> Result<Exit> {
         false => ctx.out.text(explain::text(explained))?,
     }
     Ok(Exit::Done)
-}
-
-/// A session as it is printed.
-struct ShownSession {
-    row: SessionRow,
-    work: Work,
-    summary: Summary,
-    /// What came of asking a model about it.
-    llm_summary: Option<LlmSummary>,
-    episodes: Vec<Found>,
 }
 
 /// An episode as it is printed, with its session, where that is stored.
@@ -218,19 +179,6 @@ fn llm_summary_document(llm_summary: &LlmSummary) -> Value {
         LlmSummary::Refused(why) => ("refused", Some(why.as_str())),
     };
     json!({"state": state, "error": error})
-}
-
-/// What is known of a session's work.
-struct Work {
-    activity: Activity,
-    outcome: Option<SessionOutcome>,
-    length: Option<SessionLength>,
-}
-
-/// The log's name without its folders.
-fn name_only(found: &mut Found) {
-    let name = found.path.rsplit('/').next().unwrap_or_default();
-    found.path = name.to_owned();
 }
 
 fn absent(id: &str, forgotten: bool) -> Error {

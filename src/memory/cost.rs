@@ -4,8 +4,8 @@
 use crate::config::Home;
 use crate::model::error::Error;
 use crate::model::spending::HALF_HOUR_MS;
-use crate::model::tally::Usage;
 use crate::model::time::Time;
+use crate::model::usage::Usage;
 use crate::model::zone::Zone;
 use crate::rules::prices::Prices;
 use crate::store::{SessionFilter, SessionUsage};

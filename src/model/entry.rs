@@ -2,8 +2,8 @@
 
 use super::dialect_state::DialectState;
 use super::source::Span;
-use super::tally::Usage;
 use super::time::Time;
+use super::usage::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;

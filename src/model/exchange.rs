@@ -6,8 +6,8 @@ use super::finding::Finding;
 use super::resume_state::FilterResumeState;
 use super::source::Span;
 use super::spending::Spending;
-use super::tally::Usage;
 use super::time::Time;
+use super::usage::Usage;
 use std::sync::Arc;
 use uuid::Uuid;
 

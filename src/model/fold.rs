@@ -5,7 +5,7 @@
 
 use super::resume_state::{FilterResumeState, PendingCall, ResumeState};
 use super::spending::Spending;
-use super::tally::Usage;
+use super::usage::Usage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

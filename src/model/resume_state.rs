@@ -4,8 +4,9 @@
 
 use super::entry::Context;
 use super::spending::Spending;
-use super::tally::{Tally, Usage};
+use super::tally::Tally;
 use super::time::Time;
+use super::usage::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;

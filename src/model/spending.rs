@@ -1,7 +1,7 @@
 //! Tokens by model and time, so that days and prices can be told. Knows no price.
 
-use super::tally::Usage;
 use super::time::Time;
+use super::usage::Usage;
 use serde::{Deserialize, Serialize};
 
 /// What one model used in one half hour.

@@ -4,7 +4,7 @@
 use super::table;
 use crate::model::error::Error;
 use crate::model::spending::LONG;
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;

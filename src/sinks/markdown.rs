@@ -5,6 +5,7 @@
 
 use super::atomic;
 use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
+use crate::model::file_name;
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +13,6 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use uuid::Uuid;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// A folder of notes.
 #[derive(Debug)]
@@ -168,21 +168,9 @@ impl Sink for Markdown {
 
     /// `shop-a1b2c3d4/6b1f0a34-….md`.
     fn place(&self, outbound: &OutboundEpisode) -> String {
-        let plain = |c: char| match c.is_alphanumeric() || "-_.".contains(c) {
-            true => c,
-            false => '-',
-        };
-        let name = |text: &str, bytes_max| {
-            let end = text.floor_char_boundary(bytes_max);
-            let name: String = text[..end].chars().map(plain).collect();
-            name.trim_start_matches('.').to_owned()
-        };
         let namespace: String = outbound.namespace.chars().take(8).collect();
-        let (project, mut session) = (name(&outbound.project, 120), name(&outbound.session, 200));
-        if session != outbound.session || session.is_empty() {
-            // another id may look the same without what a name can't have
-            let _ = write!(session, "-{:016x}", xxh3_64(outbound.session.as_bytes()));
-        }
+        let project = file_name::plain(&outbound.project, 120);
+        let session = file_name::own(&outbound.session);
         format!("{project}-{namespace}/{session}.md")
     }
 

@@ -4,8 +4,9 @@
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::source::{Agent, Span};
-use crate::model::tally::{Tally, Usage};
+use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::model::usage::Usage;
 use crate::store::compression::Json;
 use crate::store::damaged_rows::sound_or_none;
 use rusqlite::Row;

@@ -84,6 +84,16 @@ fn a_run_says_nothing_of_it_and_status_shows_a_table() {
         ["claude 2.1.999", "1", "0", "2026-05-01 10:00", &log]
     );
     assert_eq!(rows.len(), 5);
+    let json = desk.run("sessionmill status --drift --json").json();
+    assert_eq!(json["drift"][1]["count"], 2);
+    assert_eq!(json["drift"][1]["first_seen"], "2026-05-01T10:00:02.000Z");
+}
+
+#[test]
+fn no_command_shows_what_such_a_record_holds() {
+    let desk = Desk::enabled();
+    desk.write(LOG, &lines().concat());
+    desk.run("sessionmill run --all");
     for line in [
         "run --rebuild --all",
         "status",
@@ -98,9 +108,6 @@ fn a_run_says_nothing_of_it_and_status_shows_a_table() {
             "{shown}"
         );
     }
-    let json = desk.run("sessionmill status --drift --json").json();
-    assert_eq!(json["drift"][1]["count"], 2);
-    assert_eq!(json["drift"][1]["first_seen"], "2026-05-01T10:00:02.000Z");
 }
 
 #[test]

@@ -546,7 +546,7 @@ fn isolated_tools_know_every_name_of_a_place() {
             ),
         ] {
             let kept = ask_from(&desk, &path, tool, arguments).unwrap();
-            assert!(kept.starts_with("kept"), "{kept}");
+            assert!(kept.starts_with("saved"), "{kept}");
         }
     }
     let mut groups = BTreeSet::new();

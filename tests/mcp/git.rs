@@ -65,7 +65,7 @@ fn a_commit_is_found_where_a_session_names_it() {
     let mut client = Client::new(&home, &[SHOP]);
     let told = client.call("why", json!({"commit": "9d1c2e7"})).unwrap();
     assert!(
-        told.contains("told: 9d1c2e7 Compare JWT expiry in seconds"),
+        told.contains("mentioned: 9d1c2e7 Compare JWT expiry in seconds"),
         "{told}"
     );
     assert!(

@@ -93,7 +93,7 @@ fn files_are_configured_told_paused_and_switched_off() {
     assert_eq!(ask("pause_tracking", json!({})).unwrap(), "paused\n");
     home.write("work/app/src/auth.py", "TOKEN_LIFETIME = 60  # narwhal\n");
     let synced = ask("sync_tracked_files", json!({})).unwrap();
-    assert!(synced.starts_with("0 changes"), "paused: {synced}");
+    assert!(synced.starts_with("0 file changes"), "paused: {synced}");
     assert_eq!(
         settings(&home)["projects"]
             .as_object()
@@ -104,7 +104,7 @@ fn files_are_configured_told_paused_and_switched_off() {
     );
     assert_eq!(ask("resume_tracking", json!({})).unwrap(), "resumed\n");
     let synced = ask("sync_tracked_files", json!({})).unwrap();
-    assert!(synced.starts_with("1 changes"), "{synced}");
+    assert!(synced.contains("1 file change"), "{synced}");
     assert!(
         ask("disable_realtime_sync", json!({}))
             .unwrap()

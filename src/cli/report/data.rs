@@ -1,11 +1,11 @@
 //! What `report` shows, as one compact JSON document: sessions, and what points to them by number.
 
 use crate::cli::ctx::Ctx;
-use crate::cli::report::file_name;
 use crate::insight::summary::{SummarySections, TestsTold};
 use crate::memory::cost::{Costs, prices};
 use crate::memory::stats::{StatsSum, stage_bytes};
 use crate::model::activity::Dimension;
+use crate::model::file_name;
 use crate::model::human;
 use crate::model::layout::markdown::plain;
 use crate::model::spending::HALF_HOUR_MS;
@@ -175,7 +175,7 @@ fn session(
     let title = row.title.as_deref().unwrap_or_default();
     Ok(json!([
         store.session_shown(&own.id, TYPED)?,
-        file_name(&own.id),
+        file_name::own(&own.id),
         cut(&plain(title)),
         all.projects.number(&name),
         all.agents.number(own.agent.as_str()),

@@ -8,13 +8,14 @@ use super::pages::{self, Page};
 use super::session_filters::{self, Filters};
 use super::show;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::file_name;
 use crate::model::human::{bytes, plural};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Write web pages: what all sessions came to, and each session to read
+/// Write web pages: an overview, and each session to read
 ///
 /// A page is one file: it opens from disk, asks nothing of the network, and holds what its charts
 /// show. It holds words of your sessions (titles, decisions, what is open), with secrets masked and
@@ -113,20 +114,11 @@ fn write_sessions(dir: &Path, filter: &crate::store::SessionFilter, ctx: &mut Ct
     let rows = ctx.reader()?.sessions(filter)?;
     let mut written = 0;
     for row in rows {
-        let file = dir.join(format!("{}.html", file_name(&row.session.id)));
+        let file = dir.join(format!("{}.html", file_name::own(&row.session.id)));
         show::write_page(&row.session.id, &file, ctx)?;
         written += 1;
     }
     Ok(written)
-}
-
-/// An id as a file's name, whatever a log calls its session.
-pub(super) fn file_name(id: &str) -> String {
-    let safe = |c: char| match c.is_ascii_alphanumeric() || c == '-' || c == '_' {
-        true => c,
-        false => '_',
-    };
-    id.chars().take(100).map(safe).collect()
 }
 
 #[cfg(test)]
@@ -139,10 +131,5 @@ mod tests {
         assert_eq!(base("/a/r.html", "/a/b c"), "b%20c/");
         assert_eq!(base("/a/r.html", "/a"), "");
         assert_eq!(base("/a/r.html", "/b"), "file:///b/");
-    }
-
-    #[test]
-    fn no_id_leaves_the_folder() {
-        assert_eq!(file_name("../../etc/x"), "______etc_x");
     }
 }

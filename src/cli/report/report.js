@@ -335,7 +335,7 @@
   }
   const link = (one) => (data.pages === null || data.pages === undefined
     ? el('button', { type: 'button', class: 'pick', onclick: () => open(one) }, one.title)
-    : el('a', { href: data.pages + one.page + '.html' }, one.title));
+    : el('a', { href: data.pages + encodeURIComponent(one.page) + '.html' }, one.title));
   const minutes = (one) => (one.started !== null && one.ended !== null ? one.ended - one.started : 0);
   function tops() {
     const title = [['title'], ['project', 0, 1]];

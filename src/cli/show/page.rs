@@ -1,7 +1,7 @@
 //! A session as a page to read: summary, turns, calls that unfold, sub-agents in their place, a link to
 //! each line. Text of logs is text on it.
 
-use super::{ShownSession, Work};
+use super::shown::{ShownSession, Work};
 use crate::agents::registry;
 use crate::cli::ctx::Ctx;
 use crate::cli::pages::{Page, escape, html};

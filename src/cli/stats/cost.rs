@@ -6,7 +6,7 @@ use crate::memory::provenance::shown_digits;
 use crate::memory::stats::more;
 use crate::model::human::{count, table};
 use crate::model::layout::table::narrowed;
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ pub fn run(filter: &SessionFilter, limit: usize, ctx: &mut Ctx) -> Result<()> {
 /// The total, what it is made of, and what it leaves out.
 fn footer(costs: &Costs, ctx: &mut Ctx) -> Result<()> {
     let total = format!(
-        "total: {}, at the API prices of {} (a subscription costs what it costs)",
+        "total: {}, at the API prices of {} (subscriptions are billed differently)",
         dollars(&costs.total),
         costs.as_of,
     );

@@ -2,7 +2,7 @@
 //! what else is there.
 
 use super::job::{Job, refused};
-use super::pace::Pace;
+use super::recurrence::Recurrence;
 use crate::host::process;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::shell;
@@ -37,10 +37,10 @@ pub fn block(job: &Job) -> String {
             block += &format!("{line}\n");
             continue;
         };
-        if matches!(job.pace, Pace::At(_)) {
-            block += &format!("# {}\n", job.pace.mark());
+        if matches!(job.recurrence, Recurrence::At(_)) {
+            block += &format!("# {}\n", job.recurrence.mark());
         }
-        for fields in job.pace.cron() {
+        for fields in job.recurrence.cron() {
             block += &format!("{fields}{}\n", line.replacen("nice", &nice, 1));
         }
     }
@@ -143,7 +143,7 @@ mod tests {
         let job = Job {
             program: "/opt/it's/100%/sessionmill".into(),
             pipeline: "nightly".into(),
-            pace: Pace::Every(Every::Hours(1)),
+            recurrence: Recurrence::Every(Every::Hours(1)),
             folders: Vec::new(),
             network: false,
             home: "/h/.graphiti".into(),

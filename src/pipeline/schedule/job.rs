@@ -1,7 +1,7 @@
 //! What a timer starts, and with what.
 
 use super::every::Every;
-use super::pace::Pace;
+use super::recurrence::Recurrence;
 use crate::agents::registry;
 use crate::config::{SinkSettings, SinkTo};
 use crate::model::error::{Error, ErrorKind};
@@ -17,7 +17,7 @@ pub struct Job {
     /// What it runs.
     pub pipeline: String,
     /// When.
-    pub pace: Pace,
+    pub recurrence: Recurrence,
     /// Our folder, which is written.
     pub home: PathBuf,
     /// Sinks' folders, which are written too.
@@ -31,20 +31,20 @@ pub struct Job {
 }
 
 impl Job {
-    /// `program` runs `pipeline`, as often as the settings say where `pace` doesn't.
+    /// `program` runs `pipeline`, as often as the settings say where `recurrence` doesn't.
     ///
     /// # Errors
     /// Of usage, where a path or an interval can't be written into a timer.
     pub fn new(
         program: &Path,
         pipeline: &str,
-        pace: Option<Pace>,
+        recurrence: Option<Recurrence>,
         cx: &RunContext<'_>,
     ) -> Result<Job> {
         let config = &cx.loaded.config;
-        let pace = match pace {
-            Some(pace) => pace,
-            None => Pace::Every(Every::of_seconds(config.schedule_interval_s)?),
+        let recurrence = match recurrence {
+            Some(recurrence) => recurrence,
+            None => Recurrence::Every(Every::of_seconds(config.schedule_interval_s)?),
         };
         let folder = |sink: &SinkSettings| match &sink.to {
             SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
@@ -58,7 +58,7 @@ impl Job {
         let job = Job {
             program: program.to_owned(),
             pipeline: pipeline.to_owned(),
-            pace,
+            recurrence,
             home: cx.home.dir.clone(),
             folders: config.sinks.iter().filter_map(folder).collect(),
             network: config.llm.is_some()

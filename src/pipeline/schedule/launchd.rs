@@ -3,7 +3,7 @@
 
 use super::every::Every;
 use super::job::{Job, refused};
-use super::pace::Pace;
+use super::recurrence::Recurrence;
 use crate::host::process;
 use crate::model::error::Error;
 use anyhow::{Context, Result};
@@ -115,7 +115,7 @@ fn plist(job: &Job) -> String {
          <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
          \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
          <plist version=\"1.0\">\n<dict>\n    <key>Label</key>\n    <string>{LABEL}</string>\n",
-        job.pace.mark()
+        job.recurrence.mark()
     );
     let program = job.program.to_string_lossy();
     text += "    <key>ProgramArguments</key>\n    <array>\n";
@@ -131,20 +131,20 @@ fn plist(job: &Job) -> String {
         }
         text += "    </dict>\n";
     }
-    text += &when(&job.pace);
+    text += &when(&job.recurrence);
     text + "    <key>ProcessType</key>\n    <string>Background</string>\n    <key>LowPriorityIO</key>\n    \
            <true/>\n    <key>Nice</key>\n    <integer>19</integer>\n    <key>Umask</key>\n    \
            <integer>63</integer>\n</dict>\n</plist>\n"
 }
 
-fn when(pace: &Pace) -> String {
-    let times = match pace {
-        Pace::Every(Every::Day) => vec![(None, 3, 0)],
-        Pace::Every(every) => {
+fn when(recurrence: &Recurrence) -> String {
+    let times = match recurrence {
+        Recurrence::Every(Every::Day) => vec![(None, 3, 0)],
+        Recurrence::Every(every) => {
             let seconds = every.seconds();
             return format!("    <key>StartInterval</key>\n    <integer>{seconds}</integer>\n");
         }
-        Pace::At(calendar) => calendar.launchd(),
+        Recurrence::At(calendar) => calendar.launchd(),
     };
     let mut text = "    <key>StartCalendarInterval</key>\n    <array>\n".to_owned();
     for (day, hour, minute) in times {

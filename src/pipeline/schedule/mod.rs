@@ -6,7 +6,7 @@ pub mod cron;
 pub mod every;
 pub mod job;
 pub mod launchd;
-pub mod pace;
+pub mod recurrence;
 pub mod runs;
 pub mod systemd;
 

@@ -1,7 +1,7 @@
 //! The systemd user service and timer: written from `scripts/`, enabled, looked at, removed.
 
 use super::job::{Job, refused};
-use super::pace::Pace;
+use super::recurrence::Recurrence;
 use crate::host::process;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -158,12 +158,12 @@ fn service(job: &Job) -> String {
 
 fn timer(job: &Job) -> String {
     let one = |calendar: &String| format!("OnCalendar={calendar}\n");
-    let calendar: String = job.pace.systemd().iter().map(one).collect();
-    let calendar = match &job.pace {
-        Pace::Every(_) => calendar,
+    let calendar: String = job.recurrence.systemd().iter().map(one).collect();
+    let calendar = match &job.recurrence {
+        Recurrence::Every(_) => calendar,
         at => format!("# {}\n{calendar}", at.mark()),
     };
-    let header = match job.pace.to_string().as_str() {
+    let header = match job.recurrence.to_string().as_str() {
         "every 15m" => "every 15 minutes.".to_owned(),
         other => format!("{other}."),
     };
@@ -239,7 +239,7 @@ mod tests {
         Job {
             program: "/opt/my tools/100%/sessionmill".into(),
             pipeline: "nightly".into(),
-            pace: Pace::Every(Every::Hours(6)),
+            recurrence: Recurrence::Every(Every::Hours(6)),
             home: "/data/memory".into(),
             folders: vec!["/data/my vault".into()],
             network: true,

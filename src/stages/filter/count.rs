@@ -4,8 +4,8 @@
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::resume_state::FilterResumeState;
 use crate::model::spending::LONG;
-use crate::model::tally::Usage;
 use crate::model::time::Time;
+use crate::model::usage::Usage;
 
 /// Larger: bigger checkpoints; smaller: a message whose lines lie far apart counts twice. Lines of
 /// one message have results, progress and attachments of its own calls between them, never other

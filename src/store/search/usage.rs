@@ -2,8 +2,8 @@
 
 use crate::model::source::Agent;
 use crate::model::spending::{ModelUsage, Spending};
-use crate::model::tally::Usage;
 use crate::model::time::Time;
+use crate::model::usage::Usage;
 use crate::store::columns::{agent, usage};
 use crate::store::error::failed;
 use crate::store::search::sessions::SessionFilter;

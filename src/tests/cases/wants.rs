@@ -4,7 +4,7 @@
 use crate::model::episode::Episode;
 use crate::model::ledger::{Fate, Ledger};
 use crate::model::session::Session;
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Display};

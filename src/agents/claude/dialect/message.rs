@@ -2,7 +2,7 @@
 
 use crate::json::cursor::{self, Cursor, Raw, Visit};
 use crate::json::text::{inside, number};
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 
 /// Content blocks of one line that are read; the rest is one unknown block. Claude Code writes one
 /// per assistant line and at most some dozens of results; larger: an 8 MiB line of `0,0,0` fills

@@ -7,7 +7,7 @@ use super::session::content;
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
 use crate::model::entry::{EntryKind, Fact, Message};
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use crate::rules::injected::Spoken;
 
 impl Record<'_> {

@@ -3,8 +3,8 @@
 
 use crate::model::dialect_state::{DialectState, Remembered};
 use crate::model::entry::Context;
-use crate::model::tally::Usage;
 use crate::model::time::Time;
+use crate::model::usage::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::any::Any;

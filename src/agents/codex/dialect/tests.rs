@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::entry::{CallStatus, PromptOrigin, ToolResult};
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,7 @@ use super::record::Record;
 use crate::agents::genai::{self, Parts};
 use crate::json::fields::Fields;
 use crate::model::entry::{EntryKind, Identity, Message, PromptOrigin};
-use crate::model::tally::Usage;
+use crate::model::usage::Usage;
 use crate::rules::injected::Spoken;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;

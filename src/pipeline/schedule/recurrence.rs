@@ -15,37 +15,37 @@ const MINUTES_MAX: i64 = 8 * 24 * 60;
 
 /// When a timer fires.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum Recurrence {
     /// At an interval.
     Every(Every),
     /// At times of the week.
     At(Calendar),
 }
 
-impl fmt::Display for Pace {
+impl fmt::Display for Recurrence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pace::Every(every) => write!(f, "every {every}"),
-            Pace::At(calendar) => write!(f, "{calendar}"),
+            Recurrence::Every(every) => write!(f, "every {every}"),
+            Recurrence::At(calendar) => write!(f, "{calendar}"),
         }
     }
 }
 
-impl Pace {
+impl Recurrence {
     /// Of an installed timer or crontab block.
-    pub fn installed_in(text: &str) -> Option<Pace> {
+    pub fn installed_in(text: &str) -> Option<Recurrence> {
         let told = text.lines().find_map(|line| line.split_once(MARK));
         if let Some((_, told)) = told {
             let told = told.trim_end_matches("-->").trim();
             return Some(match told.strip_prefix("every ") {
-                Some(every) => Pace::Every(every.parse().ok()?),
-                None => Pace::At(told.parse().ok()?),
+                Some(every) => Recurrence::Every(every.parse().ok()?),
+                None => Recurrence::At(told.parse().ok()?),
             });
         }
-        Every::installed_in(text).map(Pace::Every)
+        Every::installed_in(text).map(Recurrence::Every)
     }
 
-    /// What a timer's text says so that [`Pace::installed_in`] reads it.
+    /// What a timer's text says so that [`Recurrence::installed_in`] reads it.
     pub fn mark(&self) -> String {
         format!("{MARK}{self}")
     }
@@ -53,24 +53,24 @@ impl Pace {
     /// Values of `OnCalendar=`.
     pub fn systemd(&self) -> Vec<String> {
         match self {
-            Pace::Every(every) => vec![every.calendar()],
-            Pace::At(calendar) => calendar.systemd(),
+            Recurrence::Every(every) => vec![every.calendar()],
+            Recurrence::At(calendar) => calendar.systemd(),
         }
     }
 
     /// A crontab's five fields, once for each line.
     pub fn cron(&self) -> Vec<String> {
         match self {
-            Pace::Every(every) => vec![every.cron()],
-            Pace::At(calendar) => calendar.cron(),
+            Recurrence::Every(every) => vec![every.cron()],
+            Recurrence::At(calendar) => calendar.cron(),
         }
     }
 
     /// The longest time between two firings, in seconds.
     pub fn seconds(&self) -> u64 {
         match self {
-            Pace::Every(every) => every.seconds(),
-            Pace::At(calendar) => calendar.longest_gap(),
+            Recurrence::Every(every) => every.seconds(),
+            Recurrence::At(calendar) => calendar.longest_gap(),
         }
     }
 
@@ -82,8 +82,8 @@ impl Pace {
             let wall = zone.show(*time);
             let (hour, minute) = (wall.hour(), wall.minute());
             match self {
-                Pace::Every(every) => every.fires(hour, minute),
-                Pace::At(calendar) => {
+                Recurrence::Every(every) => every.fires(hour, minute),
+                Recurrence::At(calendar) => {
                     calendar.fires(wall.weekday().num_days_from_monday(), hour, minute)
                 }
             }
@@ -101,32 +101,41 @@ mod tests {
         let zone = Zone::Fixed(FixedOffset::east_opt(2 * 3_600).unwrap());
         // Friday, 2026-04-03, 10:00:30 in that zone
         let now = Time(1_775_203_230_000);
-        for (pace, next) in [
-            (Pace::Every("15m".parse().unwrap()), "2026-04-03T10:15"),
-            (Pace::Every("6h".parse().unwrap()), "2026-04-03T12:00"),
-            (Pace::Every("1d".parse().unwrap()), "2026-04-04T03:00"),
+        for (recurrence, next) in [
             (
-                Pace::At("Mon..Fri 09:00".parse().unwrap()),
+                Recurrence::Every("15m".parse().unwrap()),
+                "2026-04-03T10:15",
+            ),
+            (Recurrence::Every("6h".parse().unwrap()), "2026-04-03T12:00"),
+            (Recurrence::Every("1d".parse().unwrap()), "2026-04-04T03:00"),
+            (
+                Recurrence::At("Mon..Fri 09:00".parse().unwrap()),
                 "2026-04-06T09:00",
             ),
-            (Pace::At("Fri 10:01".parse().unwrap()), "2026-04-03T10:01"),
-            (Pace::At("Fri 10:00".parse().unwrap()), "2026-04-10T10:00"),
+            (
+                Recurrence::At("Fri 10:01".parse().unwrap()),
+                "2026-04-03T10:01",
+            ),
+            (
+                Recurrence::At("Fri 10:00".parse().unwrap()),
+                "2026-04-10T10:00",
+            ),
         ] {
-            let at = pace.next(now, zone).unwrap();
+            let at = recurrence.next(now, zone).unwrap();
             assert_eq!(zone.show(at).format("%Y-%m-%dT%H:%M").to_string(), next);
         }
     }
 
     #[test]
     fn what_is_installed_is_recognised() {
-        for pace in [
-            Pace::At("Sat 10:00".parse().unwrap()),
-            Pace::Every("6h".parse().unwrap()),
+        for recurrence in [
+            Recurrence::At("Sat 10:00".parse().unwrap()),
+            Recurrence::Every("6h".parse().unwrap()),
         ] {
-            let unit = format!("# {}\nOnCalendar=…\n", pace.mark());
-            assert_eq!(Pace::installed_in(&unit), Some(pace.clone()));
-            let plist = format!("<!-- {} -->\n", pace.mark());
-            assert_eq!(Pace::installed_in(&plist), Some(pace));
+            let unit = format!("# {}\nOnCalendar=…\n", recurrence.mark());
+            assert_eq!(Recurrence::installed_in(&unit), Some(recurrence.clone()));
+            let plist = format!("<!-- {} -->\n", recurrence.mark());
+            assert_eq!(Recurrence::installed_in(&plist), Some(recurrence));
         }
     }
 }
