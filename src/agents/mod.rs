@@ -17,6 +17,10 @@
 
 pub mod claude;
 pub mod codex;
+pub mod gemini;
+mod genai;
+mod prompts;
+pub mod qwen;
 pub mod registry;
 #[cfg(test)]
 mod tests;
@@ -54,7 +58,7 @@ pub trait CodingAgent: Sync {
     /// The folders in which it keeps logs, unless settings name others.
     fn log_folders(&self, env: &Env) -> Vec<PathBuf>;
 
-    /// The variable that moves its folder, and where that is.
+    /// The variable that moves its folder, and the value that it has, or stands for where it isn't set.
     fn folder(&self, env: &Env) -> (&'static str, PathBuf);
 
     /// Days after its last change that it deletes a log; `None`: it keeps them.

@@ -1,6 +1,6 @@
 //! The one list of agents.
 
-use super::{CodingAgent, claude, codex};
+use super::{CodingAgent, claude, codex, gemini, qwen};
 use crate::config::Env;
 use crate::model::entry::Entry;
 use crate::model::session::Session;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-const AGENTS: &[&dyn CodingAgent] = &[&claude::Claude, &codex::Codex];
+const AGENTS: &[&dyn CodingAgent] = &[&claude::Claude, &codex::Codex, &gemini::Gemini, &qwen::Qwen];
 
 /// Agents that are known and offered to nobody: lists, help and settings don't have them.
 const UNLISTED: &[&dyn CodingAgent] = &[
@@ -82,10 +82,36 @@ pub fn by_word(word: &str) -> Option<Agent> {
     words().find(|agent| agent.as_str() == word)
 }
 
+/// The agent that a person names.
+///
+/// # Errors
+/// What to write instead: `write claude, codex or gemini`.
+pub fn named(word: &str) -> Result<Agent, String> {
+    by_word(word).ok_or_else(|| format!("write {}", listed(words())))
+}
+
 /// Whoever may have done something: an agent, a person, or nobody knows who.
-pub fn doer_by_word(word: &str) -> Option<Agent> {
-    let all = words().chain([Agent::PERSON, Agent::UNKNOWN]);
-    all.into_iter().find(|agent| agent.as_str() == word)
+///
+/// # Errors
+/// What to write instead.
+pub fn doer_named(word: &str) -> Result<Agent, String> {
+    let all = || words().chain([Agent::PERSON, Agent::UNKNOWN]);
+    let found = all().find(|agent| agent.as_str() == word);
+    found.ok_or_else(|| format!("write {}", listed(all())))
+}
+
+/// `claude, codex or gemini`.
+pub fn choice() -> String {
+    listed(words())
+}
+
+fn listed(agents: impl Iterator<Item = Agent>) -> String {
+    let mut words: Vec<&str> = agents.map(Agent::as_str).collect();
+    let last = words.pop().unwrap_or_default();
+    match words.is_empty() {
+        true => last.to_owned(),
+        false => format!("{} or {last}", words.join(", ")),
+    }
 }
 
 /// The folders in which an agent keeps its logs.

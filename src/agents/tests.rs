@@ -1,6 +1,6 @@
 //! What holds for every agent.
 
-use super::{claude, codex, registry, toy};
+use super::{claude, codex, gemini, qwen, registry, toy};
 use crate::host::read::{LogBlock, Shape};
 use crate::memory::query_terms::parse as terms;
 use crate::model::entry::EntryKind;
@@ -15,6 +15,8 @@ fn a_field_of_another_type_is_named_and_its_line_is_accounted_for() {
     let tables = [
         (claude::CLAUDE, claude::dialect::fields()),
         (codex::CODEX, codex::dialect::fields()),
+        (gemini::GEMINI, gemini::dialect::fields()),
+        (qwen::QWEN, qwen::dialect::fields()),
     ];
     let rows = tables.map(|(agent, table)| table.all().map(move |field| (agent, field)));
     for (agent, field) in rows.into_iter().flatten() {
@@ -98,9 +100,9 @@ fn a_third_agent_is_a_folder_and_a_line() {
 #[test]
 fn an_agent_that_is_not_known_is_no_reason_to_fail() {
     use crate::model::source::Agent;
-    let later = Agent::of("gemini");
-    assert_eq!((later, later.as_str()), (Agent::of("gemini"), "gemini"));
-    assert!(registry::find(later).is_none() && registry::by_word("gemini").is_none());
+    let later = Agent::of("later");
+    assert_eq!((later, later.as_str()), (Agent::of("later"), "later"));
+    assert!(registry::find(later).is_none() && registry::by_word("later").is_none());
     assert!(
         registry::by_word("toy").is_none(),
         "lists and help don't have it"

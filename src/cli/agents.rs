@@ -18,8 +18,7 @@ use std::path::PathBuf;
 /// Options of `install`.
 #[derive(Args, Debug)]
 pub struct Install {
-    /// Which agent's settings: claude or codex
-    #[arg(long, value_name = "NAME", required = true, value_parser = agent)]
+    #[arg(long, value_name = "NAME", required = true, value_parser = agent, help = which(""))]
     pub agent: Vec<Agent>,
     /// Show what would change, without changing it
     #[arg(long)]
@@ -39,8 +38,7 @@ impl Install {
 /// Options of `remove`.
 #[derive(Args, Debug, Default)]
 pub struct Remove {
-    /// Which agent's settings: claude or codex [default: both]
-    #[arg(long, value_name = "NAME", value_parser = agent)]
+    #[arg(long, value_name = "NAME", value_parser = agent, help = which(" [default: all]"))]
     agent: Vec<Agent>,
     /// Show what would change, without changing it
     #[arg(long)]
@@ -50,9 +48,14 @@ pub struct Remove {
     force: bool,
 }
 
+/// What `--agent` is for.
+fn which(default: &str) -> String {
+    format!("Which agent's settings: {}{default}", registry::choice())
+}
+
 /// An agent, as a person names it.
 pub fn agent(word: &str) -> Result<Agent, String> {
-    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
+    registry::named(word)
 }
 
 /// Entries of one kind in agents' settings.

@@ -28,9 +28,9 @@ pub struct Args {
 enum Verb {
     /// Add two hooks to an agent's settings
     ///
-    /// Changes settings.json of Claude Code, or hooks.json of Codex, which asks you to review
-    /// hooks (/hooks). Everything else in the file stays as it is, byte for byte. A file that
-    /// is not JSON is left alone.
+    /// Changes settings.json of Claude Code, Gemini CLI or Qwen Code, or hooks.json of Codex, which
+    /// asks you to review hooks (/hooks). Everything else in the file stays as it is, byte for
+    /// byte. A file that is not JSON is left alone.
     Install(Install),
     /// Remove the hooks
     Remove(Remove),

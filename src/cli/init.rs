@@ -92,7 +92,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 /// What was found, and what reading it costs.
 fn show(logs: &[FoundLogs], ctx: &mut Ctx) -> Result<()> {
-    for found in logs {
+    let any = logs.iter().any(|found| found.files > 0);
+    for found in logs.iter().filter(|found| !any || found.files > 0) {
         ctx.out.note(found.line())?;
     }
     ctx.out.note(reading_line(logs))

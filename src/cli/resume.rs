@@ -12,7 +12,7 @@ use serde_json::json;
 
 /// Continue a session in its agent
 ///
-/// Changes to the session's folder and starts the agent there (claude --resume, codex resume). This
+/// Changes to the session's folder and starts the agent there (claude --resume, codex resume, …). This
 /// needs the agent's own log, and agents delete old logs.
 #[derive(clap::Args, Debug)]
 #[command(

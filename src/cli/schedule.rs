@@ -36,7 +36,7 @@ enum Verb {
 ///
 /// Writes sessionmill.service and sessionmill.timer to ~/.config/systemd/user and enables them; on
 /// macOS, a launchd agent in ~/Library/LaunchAgents; elsewhere, a marked block in your crontab. Saves the current values of
-/// SESSIONMILL_HOME, CLAUDE_CONFIG_DIR and CODEX_HOME for the timer.
+/// SESSIONMILL_HOME and the variables of agents (CLAUDE_CONFIG_DIR, CODEX_HOME, …) for the timer.
 #[derive(ClapArgs, Debug, Default)]
 struct Install {
     /// How often: 5m, 15m, 1h, 6h, 1d; must divide the hour or the day [default: the setting

@@ -173,7 +173,7 @@ fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
         &joined(&args.words),
         args.limit(),
         &dates,
-        registry::doer_by_word,
+        registry::doer_named,
     )?;
     if !args.words.is_empty() && meant.is_empty() {
         let error = Error::usage("there is no word to look for");

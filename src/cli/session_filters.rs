@@ -58,7 +58,7 @@ impl Filters {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    registry::doer_by_word(word).ok_or_else(|| "write claude, codex, person or unknown".into())
+    registry::doer_named(word)
 }
 
 /// The namespaces of which something may be shown by its id; `None`: all.

@@ -74,7 +74,8 @@ impl Env {
         states.collect()
     }
 
-    fn folder(&self, var: &str, name: &str) -> PathBuf {
+    /// The folder that a variable names, else the one of this name in the home.
+    pub fn folder(&self, var: &str, name: &str) -> PathBuf {
         match self.var(var).map(|v| self.expand(v)) {
             Some(Ok(path)) => self.cwd.join(path),
             Some(Err(_)) | None => self.home.join(name),

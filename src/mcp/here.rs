@@ -110,7 +110,7 @@ impl<'w> Here<'w> {
     pub fn line(&self, line: &str) -> Result<Meant, Error> {
         let zone = self.context.zone;
         let dates = |field: &str, value: &str| When::of_field(field, value, self.now, zone);
-        query_parser::read(line, 0, &dates, registry::doer_by_word)
+        query_parser::read(line, 0, &dates, registry::doer_named)
     }
 
     /// What the words of a line mean; `None`: they alone have to do.

@@ -59,7 +59,7 @@ pub struct Nodes {
 #[serde(deny_unknown_fields)]
 pub struct Sessions {
     query: Option<String>,
-    /// claude or codex
+    /// claude, codex, gemini, …
     agent: Option<String>,
     #[serde(default, rename = "project")]
     _project: Option<String>,
@@ -317,9 +317,8 @@ fn operations(typed: &[String]) -> Result<Vec<Operation>, Error> {
 }
 
 fn agent(word: &str) -> Result<Agent, Error> {
-    let unknown =
-        || Error::usage(format!("{word} is no agent")).hinted("claude, codex, person, unknown");
-    registry::doer_by_word(word).ok_or_else(unknown)
+    let unknown = |known| Error::usage(format!("{word} is no agent")).hinted(known);
+    registry::doer_named(word).map_err(unknown)
 }
 
 fn head(answer: &RecallAnswer) -> String {

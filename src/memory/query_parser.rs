@@ -15,7 +15,7 @@ use crate::store::{Query, Term};
 pub type Dates<'a> = dyn Fn(&str, &str) -> Result<Time, String> + 'a;
 
 /// Whether a word names an agent.
-pub type Agents = fn(&str) -> Option<Agent>;
+pub type Agents = fn(&str) -> Result<Agent, String>;
 
 /// What a line means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -261,9 +261,7 @@ impl Reader<'_> {
             "project" => once(project, text()),
             "agent" => {
                 let known = (self.agents)(value);
-                let known = known.ok_or_else(|| {
-                    format!("`{value}` is no agent: write claude, codex, person or unknown")
-                });
+                let known = known.map_err(|known| format!("`{value}` is no agent: {known}"));
                 once(&mut query.agent, known)
             }
             "tool" => once(&mut query.tool, text()),
@@ -343,7 +341,7 @@ mod tests {
     }
 
     fn meant(line: &str) -> Meant {
-        read(line, 9, &dates, registry::by_word).unwrap_or_else(|error| panic!("{line}: {error}"))
+        read(line, 9, &dates, registry::named).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 
     fn terms(line: &str) -> String {
@@ -447,7 +445,7 @@ mod tests {
             ("tool:Bash tool:Read", "tool:Bash"),
             ("-project:app", "without the minus"),
         ] {
-            let error = read(line, 9, &dates, registry::by_word).expect_err(line);
+            let error = read(line, 9, &dates, registry::named).expect_err(line);
             let hint = error.hint.unwrap_or_default();
             assert_eq!(error.kind, ErrorKind::Usage, "{line}");
             assert!(hint.contains(says), "{line}: {hint}");
@@ -482,12 +480,12 @@ mod tests {
             pieces in proptest::collection::vec("\\PC{0,9}|OR|\"|-|\\*|\\?|[(){}\\[\\]:]|[a-z]{2,9}:\\PC{0,3}", 0..60),
         ) {
             let line = pieces.join(" ");
-            if let Err(error) = read(&line, 9, &dates, registry::by_word) {
+            if let Err(error) = read(&line, 9, &dates, registry::named) {
                 let is_field = |word: &str| field(word.trim_start_matches('-')).is_some();
                 assert!(line.split_whitespace().any(is_field), "{line}: {error}");
             }
             let free = line.replace(':', " ");
-            assert!(read(&free, 9, &dates, registry::by_word).is_ok(), "{free}");
+            assert!(read(&free, 9, &dates, registry::named).is_ok(), "{free}");
         }
     }
 

@@ -42,6 +42,8 @@ pub enum Identity {
     None,
     /// An id that the agent wrote.
     Own(Uuid),
+    /// The same of a part of a record: agents write a record again when it has a part more.
+    Part(Uuid),
     /// A hash of (origin thread, kind, payload): equal payloads are told apart by counting
     /// them within the file.
     Nth(Uuid),

@@ -94,10 +94,13 @@ impl Injected {
         }
         let marked = memchr3(b'<', b'[', b'#', whole.as_bytes()).is_some();
         if !marked {
-            let row = self.plain.iter().find(|row| row.opens(whole));
-            return row.map_or(Spoken::Words(Cow::Borrowed(whole)), |row| {
-                self.edges(whole, Some(row.reason()))
-            });
+            let fits = |row: &&'static Row| {
+                row.opens(whole) || row.how == How::Edge && row.at_end(whole).is_some()
+            };
+            return match self.plain.iter().any(|row| fits(row)) {
+                true => self.edges(whole, None),
+                false => Spoken::Words(Cow::Borrowed(whole)),
+            };
         }
         let mut reason = None;
         match self.without_blocks(whole, &mut reason) {

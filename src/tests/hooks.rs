@@ -135,7 +135,9 @@ fn status_says_what_is_there_and_what_does_not_work() {
     assert_eq!(
         there.shown(),
         "exit 0\n--- stdout\nclaude  SessionStart, UserPromptSubmit  ~/.claude/settings.json\n\
-         codex   SessionStart, UserPromptSubmit  ~/.codex/hooks.json\n"
+         codex   SessionStart, UserPromptSubmit  ~/.codex/hooks.json\n\
+         gemini  no hooks  ~/.gemini/settings.json\n\
+         qwen    no hooks  ~/.qwen/settings.json\n"
     );
     let text = read(&desk, CLAUDE).unwrap();
     desk.write(CLAUDE, &text.replace("/usr/local/bin", "/old/place"));

@@ -129,12 +129,16 @@ const WORDS: [(&str, &str, &str); 22] = [
 ];
 
 /// What names one agent.
-const NAMES_AN_AGENT: [&str; 5] = [
+const NAMES_AN_AGENT: [&str; 9] = [
     "Agent::new(",
     "agents::claude",
     "agents::codex",
+    "agents::gemini",
+    "agents::qwen",
     "\"claude\"",
     "\"codex\"",
+    "\"gemini\"",
+    "\"qwen\"",
 ];
 
 /// The only files outside of `agents` that may, at most three, and why.

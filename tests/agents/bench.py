@@ -5,6 +5,7 @@ Nothing of this machine's own home is seen, and no other address than 127.0.0.1 
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,19 @@ enabled = false
 [projects."@P@"]
 trust_level = "trusted"
 """
+NO_PROXY = {"http_proxy": "", "https_proxy": ""}  # Qwen Code sends what is for 127.0.0.1 to a proxy, too
+# not written as we would, so that it shows whether bytes are kept
+GEMINI = """{
+    "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "sessionRetention": {"enabled": false}},
+  "privacy": {"usageStatisticsEnabled": false}
+}"""
+QWEN = """{
+  "$version": 4,
+  "security": {"auth": {"selectedType": "openai"}},
+  "privacy": {"usageStatisticsEnabled": false}
+}
+"""
 
 
 class Bench:
@@ -66,11 +80,15 @@ class Bench:
         shutil.rmtree(self.root, ignore_errors=True)
         self.home, self.bin = self.root / "home", self.root / "bin"
         # a project for each agent, so that both may work at a time
-        self.project, self.till = self.home / "src" / "shop", self.home / "src" / "till"
-        for folder in (self.bin, self.project, self.till, self.home / ".claude", self.home / ".codex"):
+        self.project, self.till, self.shelf, self.barn = (
+            self.home / "src" / name for name in ("shop", "till", "shelf", "barn"))
+        for name in (".claude", ".codex", ".gemini", ".qwen"):
+            (self.home / name).mkdir(parents=True)
+        for folder in (self.bin, self.project, self.till, self.shelf, self.barn):
             folder.mkdir(parents=True)
         shutil.copy(program, self.bin / "sessionmill")
         text = (HERE / "scenarios.toml").read_text().replace("@P@", str(self.project))
+        text = text.replace("@BARN@", str(self.barn))
         self.names = {}  # what the script may name and only a run knows: `@C1@` is a session's id
         self.script, port = model.serve(tomllib.loads(text)["scene"], self.names)
         self.env = {
@@ -78,16 +96,21 @@ class Bench:
             "PATH": f"{agents}:{self.bin}:{os.environ['PATH']}",
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": "sk-ant-scripted-000",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1",
+            "GEMINI_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
+            "OPENAI_API_KEY": "scripted", "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1",
+            "OPENAI_MODEL": "qwen3-coder-plus",
             "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1", "SCRIPTED_KEY": "none",
             "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1",
         }
         config = CODEX.replace("@PORT@", str(port)).replace("@P@", str(self.till))
         (self.home / ".codex" / "config.toml").write_text(config)
+        (self.home / ".gemini" / "settings.json").write_text(GEMINI)
+        (self.home / ".qwen" / "settings.json").write_text(QWEN)
         known = {"hasCompletedOnboarding": True, "theme": "dark",
                  "customApiKeyResponses": {"approved": ["sk-ant-scripted-000"[-20:]], "rejected": []},
                  "projects": {str(self.project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}}}
         (self.home / ".claude.json").write_text(json.dumps(known, indent=2))
-        for folder in (self.project, self.till):
+        for folder in (self.project, self.till, self.shelf, self.barn):
             for name, content in PROJECT.items():
                 (folder / name).write_text(content)
             (folder / "dot.png").write_bytes(PICTURE)
@@ -138,11 +161,31 @@ class Bench:
             raise SystemExit(f"codex printed no session: {done.stdout[:500]}{done.stderr[:500]}")
         return ids[-1]
 
-    def started(self, command, prompt, cwd):
+    def gemini(self, prompt, *args, heard=True):
+        """One headless turn of Gemini CLI; gives its session, also of a turn that fails."""
+        if heard:
+            self.said.append(prompt)
+        done = self.run(["gemini", "--yolo", "--skip-trust", *args, "-o", "json", "-p", prompt], cwd=self.shelf)
+        found = re.findall(r'"session_id": "([^"]+)"', done.stdout + done.stderr)
+        if not found:
+            raise SystemExit(f"gemini printed no session: {done.stdout[:500]}{done.stderr[:500]}")
+        return found[-1]
+
+    def qwen(self, prompt, *args, heard=True):
+        """One headless turn of Qwen Code; gives its session."""
+        if heard:
+            self.said.append(prompt)
+        done = self.run(["qwen", "--yolo", *args, "-o", "json", prompt], cwd=self.barn, **NO_PROXY)
+        found = re.findall(r'"session_id": ?"([^"]+)"', done.stdout + done.stderr)
+        if not found:
+            raise SystemExit(f"qwen printed no session: {done.stdout[:500]}{done.stderr[:500]}")
+        return found[-1]
+
+    def started(self, command, prompt, cwd, **env):
         """Starts an agent with a prompt; gives it once its first call runs."""
         self.said.append(prompt)
         before = len(self.script.requests)
-        process = subprocess.Popen([*command, prompt], cwd=cwd, env=self.env, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([*command, prompt], cwd=cwd, env=self.env | env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.wait(lambda: any(r["note"].endswith("#0") and r["note"][:-2] in prompt
                               for r in self.script.requests[before:]))
@@ -186,7 +229,8 @@ class Bench:
 
     def newest(self, agent):
         """The session of the log that was begun last."""
-        begun = {"claude": logs.claude_sessions, "codex": logs.codex_sessions}[agent](self.home)
+        begun = {"claude": logs.claude_sessions, "codex": logs.codex_sessions,
+                 "qwen": logs.qwen_sessions}[agent](self.home)
         return max(begun, key=lambda session: begun[session])
 
     def running(self, agent, session):

@@ -7,7 +7,10 @@ import json
 def files(home):
     claude = [p for p in sorted((home / ".claude" / "projects").rglob("*.jsonl")) if p.stem != "journal"]
     codex = sorted((home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
-    return {"claude": claude, "codex": codex}
+    gemini = sorted((home / ".gemini" / "tmp").glob("*/chats/**/*.jsonl"))
+    qwen = sorted((home / ".qwen" / "projects").glob("*/chats/*.jsonl"))
+    qwen += sorted((home / ".qwen" / "projects").glob("*/subagents/*/agent-*.jsonl"))
+    return {"claude": claude, "codex": codex, "gemini": gemini, "qwen": qwen}
 
 
 def lines(path):
@@ -32,6 +35,22 @@ def codex_sessions(home):
     return found
 
 
+def gemini_sessions(home):
+    """Ids of the chats that people began, with the time at which each was."""
+    found = {}
+    for path in files(home)["gemini"]:
+        with path.open() as log:
+            head = json.loads(log.readline())
+        if head["kind"] == "main":
+            found[head["sessionId"]] = head["startTime"]
+    return found
+
+
+def qwen_sessions(home):
+    """Ids of the chats that people began, with the time at which each was."""
+    return {p.stem: first_time(p) for p in files(home)["qwen"] if p.parent.name == "chats"}
+
+
 def first_time(path):
     with path.open() as log:
         times = [v["timestamp"] for v in map(json.loads, log) if "timestamp" in v]
@@ -48,6 +67,9 @@ def kinds(home):
                     value = json.loads(line)
                 except ValueError:
                     counts[f"{agent}: torn"] += 1
+                    continue
+                if agent == "gemini":
+                    counts[f"gemini: {value.get('type') or sorted(value)[0]}"] += 1
                     continue
                 inner = value.get("attachment") or value.get("payload") or {}
                 inner = inner.get("type") if isinstance(inner, dict) else None

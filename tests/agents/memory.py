@@ -5,6 +5,7 @@ import pathlib
 import re
 
 HERE = pathlib.Path(__file__).parent
+EACH = ["--agent", "claude", "--agent", "codex", "--agent", "gemini", "--agent", "qwen"]
 ASK = "Please tell me about the fetch retries: why four attempts and not more?"
 
 
@@ -15,7 +16,8 @@ def requests(b, before):
 
 def files(b):
     """The agents' settings, byte for byte."""
-    names = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml"]
+    names = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json",
+             ".qwen/settings.json"]
     return {n: (b.home / n).read_bytes() if (b.home / n).exists() else None for n in names}
 
 
@@ -38,7 +40,7 @@ def hooks(b):
     settings = b.home / ".claude" / "settings.json"
     settings.write_text('{\n    "cleanupPeriodDays": 99999,\n  "env": {"FOO": "1"}\n}')
     before = files(b)
-    done = b.mill("hooks", "install", "--agent", "claude", "--agent", "codex")
+    done = b.mill("hooks", "install", *EACH)
     b.check("hooks are installed", done.returncode == 0, done.stderr)
     n = len(b.script.requests)
     b.claude(ASK)
@@ -49,6 +51,14 @@ def hooks(b):
             "Could you tell me about the fetch retries and the fixed rates?")
     told = requests(b, n)
     b.check("codex: recall reaches the model", "<graphiti_memory>" in told, told[-400:])
+    n = len(b.script.requests)
+    b.gemini("Please remind me of the stock counter: why a floor of zero?")
+    told = requests(b, n)
+    b.check("gemini: recall reaches the model with its reason", "graphiti_memory" in told and "auditors" in told, told[-400:])
+    n = len(b.script.requests)
+    b.qwen("Please remind me of the hay ledger: why is hay weighed twice?")
+    told = requests(b, n)
+    b.check("qwen: recall reaches the model with its reason", "graphiti_memory" in told and "drifts" in told, told[-400:])
     program = b.bin / "sessionmill"
     program.rename(b.bin / "away")
     b.claude("Please tell me about the fetch retries without a program")
@@ -59,7 +69,7 @@ def hooks(b):
 
 def results(b, before):
     """Calls of our tools in the last request, and those that have a result: {tool: is an error}."""
-    asked = [r for r in b.script.requests[before:] if r["note"].startswith("Load the memory")]
+    asked = [r for r in b.script.requests[before:] if "memory tools" in r["note"]]
     calls, ended = {}, {}
     body = asked[-1]["body"] if asked else {}
     for message in body.get("messages", []):
@@ -68,6 +78,18 @@ def results(b, before):
                 calls[block["id"]] = block["name"].split("__")[-1]
             if block["type"] == "tool_result" and block["tool_use_id"] in calls:
                 ended[calls[block["tool_use_id"]]] = bool(block.get("is_error"))
+    for part in (part for content in body.get("contents", []) for part in content["parts"]):
+        call, answer = part.get("functionCall"), part.get("functionResponse")
+        if call and "sessionmill_" in call["name"]:
+            calls[call["id"]] = call["name"].split("sessionmill_")[-1]
+        if answer and answer.get("id") in calls:
+            ended[calls[answer["id"]]] = "error" in answer["response"]
+    for message in body.get("messages", []) if body.get("tools") and asked[-1]["api"] == "chat" else []:
+        for call in message.get("tool_calls") or []:
+            if "sessionmill__" in call["function"]["name"]:
+                calls[call["id"]] = call["function"]["name"].split("__")[-1]
+        if message["role"] == "tool" and message["tool_call_id"] in calls:
+            ended[calls[message["tool_call_id"]]] = "reported tool error" in json.dumps(message["content"])
     for item in body.get("input", []):
         if item.get("type") == "function_call" and "sessionmill" in (item.get("namespace") or ""):
             calls[item["call_id"]] = item["name"]
@@ -89,9 +111,9 @@ def every_tool(b, agent, before):
 
 def servers(b):
     before = files(b)
-    done = b.mill("mcp", "install", "--agent", "claude", "--agent", "codex")
+    done = b.mill("mcp", "install", *EACH)
     b.check("the server is installed", done.returncode == 0, done.stderr)
-    for folder in (b.project, b.till):
+    for folder in (b.project, b.till, b.shelf, b.barn):
         done = b.mill("track", "add", str(folder), "--include", "*.md")
         b.check(f"files of {folder.name} are tracked", done.returncode == 0, done.stderr)
     b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.project), "@SESSION@": b.names["@C1@"]}
@@ -102,6 +124,14 @@ def servers(b):
     n = len(b.script.requests)
     b.codex("--skip-git-repo-check", "Load the memory tools here and try them")
     every_tool(b, "codex", n)
+    b.names |= {"@M@": "mcp_sessionmill_", "@HERE@": str(b.shelf), "@SESSION@": b.names["@G1@"]}
+    n = len(b.script.requests)
+    b.gemini("Try all of the memory tools of the shelf")
+    every_tool(b, "gemini", n)
+    b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.barn), "@SESSION@": b.names["@Q1@"]}
+    n = len(b.script.requests)
+    b.qwen("Try all of the memory tools of the barn")
+    every_tool(b, "qwen", n)
     b.mill("mcp", "remove")
     b.check("the server is taken out, and every byte is as it was",
             files(b) == before and "sessionmill" not in servers_of(b), servers_of(b))

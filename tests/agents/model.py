@@ -1,4 +1,5 @@
-"""A model that follows a script: Anthropic Messages and OpenAI Responses, streamed, on 127.0.0.1.
+"""A model that follows a script, streamed, on 127.0.0.1: Anthropic Messages, OpenAI Responses, Google's
+generateContent (`google.py`), OpenAI's chat completions (`chat.py`).
 
 Stateless. Which scene is told by the last thing that a person said (the scene's `when` is part of
 it), which of its turns by how often the model spoke since. Every request is kept for the checks.
@@ -8,9 +9,11 @@ import re
 import threading
 import time
 import uuid
+import chat
+import google
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-BLOCKS = re.compile(r"<(system-reminder|graphiti_memory)>.*?</\1>", re.S)
+BLOCKS = re.compile(r"<(system-reminder|graphiti_memory|hook_context|qwen:[a-z-]+)>.*?</\1>", re.S)
 SUMMARY = "Summary: the user had a retry with backoff put into client.py; nothing is left open."
 
 
@@ -67,6 +70,26 @@ class Script:
                 own = [x.get("type") in ("function_call", "custom_tool_call", "reasoning")
                        or x.get("role") == "assistant" for x in items[i + 1:]]
                 turns = sum(mine and not (k and own[k - 1]) for k, mine in enumerate(own))
+                return self.turn(scene, turns)
+        return {"text": "Nothing is scripted for that."}, "unscripted"
+
+    def google(self, body):
+        if google.is_compaction(body):
+            return {"text": f"<state_snapshot>\n{SUMMARY}\n</state_snapshot>"}, "compaction"
+        if not body.get("tools"):
+            return {"text": google.aside(body)}, "aside"
+        for said, turns in google.said(body):
+            scene = self.scene(said)
+            if scene:
+                return self.turn(scene, turns)
+        return {"text": "Nothing is scripted for that."}, "unscripted"
+
+    def chat(self, body):
+        if not body.get("tools"):
+            return {"text": chat.ASIDE}, "aside"
+        for said, turns in chat.said(body):
+            scene = self.scene(said)
+            if scene:
                 return self.turn(scene, turns)
         return {"text": "Nothing is scripted for that."}, "unscripted"
 
@@ -220,7 +243,27 @@ def serve(scenes, names):
                 return self.turn("anthropic", body, script.anthropic, anthropic_events)
             if path.endswith("/responses"):
                 return self.turn("openai", body, script.openai, openai_events)
+            if google.is_asked(path):
+                return self.google(path, body)
+            if path.endswith("/chat/completions"):
+                return self.chat(body)
             self.answer(404 if path.endswith("/compact") else 200, {})
+
+        def google(self, path, body):
+            if path.endswith(":countTokens"):
+                return self.answer(200, {"totalTokens": len(json.dumps(body)) // 4})
+            if path.endswith(":streamGenerateContent"):
+                return self.turn("google", body, script.google, google.events)
+            turn, note = script.google(body)
+            script.keep("google", body, note, dict(self.headers))
+            self.answer(200, google.whole(body, turn))
+
+        def chat(self, body):
+            if body.get("stream"):
+                return self.turn("chat", body, script.chat, chat.events)
+            turn, note = script.chat(body)
+            script.keep("chat", body, note, dict(self.headers))
+            self.answer(200, chat.whole(body, turn))
 
         def turn(self, api, body, plan, events):
             turn, note = plan(body)
@@ -228,6 +271,7 @@ def serve(scenes, names):
             time.sleep(turn.get("seconds", 0))
             if "error" in turn:
                 kind = {"type": "invalid_request_error", "message": turn["says"]}
+                kind |= {"code": turn["error"], "status": "INVALID_ARGUMENT"} if api == "google" else {}
                 return self.answer(turn["error"], {"type": "error", "error": kind})
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
@@ -235,9 +279,12 @@ def serve(scenes, names):
             self.end_headers()
             self.close_connection = True
             for event in events(body, turn):
-                self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+                kind = event.get("type", "") if isinstance(event, dict) else "end"
+                named = f"event: {kind}\n" if kind and kind != "end" else ""
+                data = event if kind == "end" else json.dumps(event)
+                self.wfile.write(f"{named}data: {data}\n\n".encode())
                 self.wfile.flush()
-                if event["type"].endswith("delta"):
+                if not kind or kind.endswith("delta"):
                     time.sleep(turn.get("pause", 0))
 
     class Server(ThreadingHTTPServer):

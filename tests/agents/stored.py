@@ -54,7 +54,8 @@ def look(b, busy):
     found = {id: s["session"] for id, s in told.items()}
     names = b.names
     branch = [("claude: /branch", "@BRANCH@", "@TERMINAL@")] if b.has_tmux else []
-    for what, fork, origin in [("claude: --fork-session", "@C2@", "@C1@"), ("codex: fork", "@X2@", "@X1@"), *branch]:
+    for what, fork, origin in [("claude: --fork-session", "@C2@", "@C1@"), ("codex: fork", "@X2@", "@X1@"),
+                               ("qwen: --fork-session", "@Q2@", "@Q1@"), *branch]:
         got = {n: found.get(names.get(n), {}).get("forked_from") for n in (fork, origin)}
         b.check(f"{what} makes a fork of its origin, which is of none and goes on",
                 got == {fork: names.get(origin), origin: None}, got)
@@ -63,7 +64,11 @@ def look(b, busy):
     b.check(f"all {len(people)} sessions of Claude Code are there", not missing, missing)
     missing = logs.codex_sessions(b.home).keys() - found.keys()
     b.check("all sessions of Codex are there", not missing, missing)
-    homes = {str(b.project), str(b.till)}
+    missing = logs.gemini_sessions(b.home).keys() - found.keys()
+    b.check("all sessions of Gemini CLI are there", not missing, missing)
+    missing = logs.qwen_sessions(b.home).keys() - found.keys()
+    b.check("all sessions of Qwen Code are there", not missing, missing)
+    homes = {str(b.project), str(b.till), str(b.shelf), str(b.barn)}
     strange = {s["project_path"] for s in found.values()} - homes
     b.check("each session is of its project", not strange, strange)
     untitled = [id for id, s in found.items() if not s["title"]]
@@ -72,10 +77,12 @@ def look(b, busy):
     b.check("a run while the agents work never fails", busy.runs > 3 and not busy.bad, busy.bad[:2])
     b.mill("run", store="busy")
     same(b, told, whole(b, "busy"), "runs while the agents worked")
-    folded = {n: found.get(names.get(n), {}).get("compactions") for n in ("@C1@", "@X1@")}
-    b.check("compactions are counted", folded == {"@C1@": 1, "@X1@": 1}, folded)
+    compacted = ["@C1@", "@X1@"] + (["@GTERMINAL@", "@QTERMINAL@"] if b.has_tmux else [])
+    folded = {n: found.get(names.get(n), {}).get("compactions") for n in compacted}
+    b.check("compactions are counted", set(folded.values()) == {1}, folded)
     streams = {id: [e["stream"] for e in s["episodes"] if e["stream"]] for id, s in told.items()}
-    for agent, name in (("claude", "@HELPED@"), ("codex", "@XHELPED@")):
+    for agent, name in (("claude", "@HELPED@"), ("codex", "@XHELPED@"), ("gemini", "@GHELPED@"),
+                        ("qwen", "@QHELPED@")):
         b.check(f"{agent}: a helper's turns are a stream of the session", streams.get(names.get(name)), streams)
 
 
@@ -107,7 +114,9 @@ def outcomes(b, found):
         return found.get(b.names.get(name), {}).get("outcome")
     b.check("a finished session is completed", outcome("@C1@") == "completed", outcome("@C1@"))
     b.check("a finished session of Codex is completed", outcome("@X1@") == "completed", outcome("@X1@"))
-    for agent, name in (("claude", "@KILLED@"), ("codex", "@XKILLED@")):
+    b.check("a finished session of Gemini CLI is completed", outcome("@G1@") == "completed", outcome("@G1@"))
+    b.check("a finished session of Qwen Code is completed", outcome("@Q1@") == "completed", outcome("@Q1@"))
+    for agent, name in (("claude", "@KILLED@"), ("codex", "@XKILLED@"), ("qwen", "@QKILLED@")):
         b.check(f"{agent}: a killed session is not completed", outcome(name) != "completed", outcome(name))
     if b.has_tmux:
         b.check("a session stopped with Esc is interrupted", outcome("@BRANCH@") == "interrupted", outcome("@BRANCH@"))

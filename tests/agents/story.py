@@ -2,6 +2,7 @@
 import threading
 import time
 
+import bench as benches
 import logs
 
 
@@ -98,3 +99,109 @@ def codex(b):
     b.names["@XKILLED@"] = b.newest("codex")
     b.running("codex", b.names["@XKILLED@"])
     b.kill(running)
+
+
+def gemini(b):
+    g1 = b.names["@G1@"] = b.gemini("Add a stock counter with a floor of zero")
+    same = b.gemini("Why a floor at all?", "--resume", "latest")
+    b.check("gemini: --resume latest goes on in the same session", same == g1, f"{same} is not {g1}")
+    b.gemini("Let the floor be configurable", "--resume", g1)
+    b.gemini("Please empty the stockroom")
+    b.gemini("Print the long listing of the shelf")
+    b.gemini("Look at the picture on the shelf: @dot.png")
+    b.names["@GHELPED@"] = b.gemini("Let the generalist find who counts")
+    running = b.started(["gemini", "--yolo", "--skip-trust", "-p"], "Measure how slow the shelf is", b.shelf)
+    b.kill(running)
+    gemini_in_a_terminal(b)
+
+
+def gemini_in_a_terminal(b):
+    """A prompt is typed, one is stopped with Esc, the session is compacted, and a turn taken back."""
+    if not b.has_tmux:
+        return
+    before = set(logs.gemini_sessions(b.home))
+    b.tmux("new-session", "-d", "-s", "g", "-x", "160", "-y", "50", "-c", str(b.shelf), "gemini --yolo --skip-trust")
+    if not b.wait(lambda: "Type your message" in b.screen("g")):
+        return b.check("gemini: begins in a terminal", False, b.screen("g"))
+    time.sleep(1)
+    b.typed("g", "Say good evening to the shelf")
+    answered = b.wait(lambda: "Good evening from the shelf." in b.screen("g"))
+    b.check("gemini: answers in a terminal", answered, b.screen("g"))
+    b.names["@GTERMINAL@"] = min(set(logs.gemini_sessions(b.home)) - before, default="none")
+    # headless, Gemini CLI deletes the chat after an error
+    b.typed("g", "Please cause an API error in the stockroom")
+    refused = b.wait(lambda: "API Error" in b.screen("g") or "request failed" in b.screen("g"))
+    b.check("gemini: an API error is told", refused, b.screen("g"))
+    b.typed("g", "Write a slow poem about shelves")
+    b.wait(lambda: any(r["note"] == "Write a slow poem#0" for r in b.script.requests))
+    time.sleep(1.5)
+    b.tmux("send-keys", "-t", "g", "Escape")
+    stopped = b.wait(lambda: "ancelled" in b.screen("g"), 10)
+    b.check("gemini: is stopped with Esc", stopped, b.screen("g"))
+    b.typed("g", "Say what is left on the shelf")
+    b.wait(lambda: "Three boxes are left." in b.screen("g"))
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "g", "-l", "/compress")
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "g", "Enter")
+    b.check("gemini: /compress compacts", b.wait(lambda: "compressed from" in b.screen("g"), 15), b.screen("g"))
+    b.typed("g", "Say something that is taken back")
+    b.wait(lambda: "This will be taken back." in b.screen("g"))
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "g", "-l", "/rewind")
+    for key in ("Enter", "Up", "Enter", "Enter"):
+        time.sleep(1.2)
+        b.tmux("send-keys", "-t", "g", key)
+    time.sleep(1)
+    b.tmux("kill-session", "-t", "g")
+    time.sleep(3)  # it writes its last lines when it ends
+
+
+def qwen(b):
+    q1 = b.names["@Q1@"] = b.qwen("Add a hay ledger to the barn")
+    same = b.qwen("Why is hay weighed twice?", "--continue")
+    b.check("qwen: --continue goes on in the same session", same == q1, f"{same} is not {q1}")
+    b.qwen("Let the ledger round to kilos", "--resume", q1)
+    b.names["@Q2@"] = b.qwen("Take the loft into the ledger", "--resume", q1, "--fork-session")
+    b.qwen("Say that the barn goes on without a loft", "--resume", q1)
+    b.qwen("Please muck out the old stable")
+    b.qwen("Please cause an API error in the barn")
+    b.qwen("Print the long listing of the barn")
+    b.qwen("Look at the picture in the barn: @dot.png")
+    b.names["@QHELPED@"] = b.qwen("Let a farmhand find who weighs")
+    running = b.started(["qwen", "--yolo"], "Measure how slow the barn is", b.barn, **benches.NO_PROXY)
+    b.names["@QKILLED@"] = b.newest("qwen")
+    b.running("qwen", b.names["@QKILLED@"])
+    b.kill(running)
+    qwen_in_a_terminal(b)
+
+
+def qwen_in_a_terminal(b):
+    """A prompt is typed, one is stopped with Esc, and the session is compacted."""
+    if not b.has_tmux:
+        return
+    before = set(logs.qwen_sessions(b.home))
+    b.tmux("new-session", "-d", "-s", "q", "-x", "160", "-y", "50", "-c", str(b.barn),
+           "http_proxy= https_proxy= qwen --yolo")
+    if not b.wait(lambda: "Type your message" in b.screen("q")):
+        return b.check("qwen: begins in a terminal", False, b.screen("q"))
+    time.sleep(2)
+    b.typed("q", "Say good night to the barn")
+    answered = b.wait(lambda: "Good night from the barn." in b.screen("q"))
+    b.check("qwen: answers in a terminal", answered, b.screen("q"))
+    b.names["@QTERMINAL@"] = min(set(logs.qwen_sessions(b.home)) - before, default="none")
+    b.typed("q", "Write an endless poem about hay")
+    b.wait(lambda: "Roses and" in b.screen("q"))
+    b.tmux("send-keys", "-t", "q", "Escape")
+    stopped = b.wait(lambda: "ancelled" in b.screen("q"), 10)
+    b.check("qwen: is stopped with Esc", stopped, b.screen("q"))
+    b.tmux("send-keys", "-t", "q", "C-u")  # the prompt comes back into the line
+    b.typed("q", "Say what is left in the barn")
+    b.wait(lambda: "Two bales are left." in b.screen("q"))
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "q", "-l", "/compress")
+    time.sleep(1)
+    b.tmux("send-keys", "-t", "q", "Enter")
+    b.check("qwen: /compress compacts", b.wait(lambda: "compressed from" in b.screen("q"), 30), b.screen("q"))
+    b.tmux("kill-session", "-t", "q")
+    time.sleep(3)  # it writes its last lines when it ends

@@ -90,6 +90,7 @@ impl CodingAgent for Claude {
                 ("SessionStart", Some("startup|clear")),
                 ("UserPromptSubmit", None),
             ],
+            timeout: 5,
         }
     }
 

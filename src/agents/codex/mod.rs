@@ -87,6 +87,7 @@ impl CodingAgent for Codex {
                 ("SessionStart", Some("startup|clear")),
                 ("UserPromptSubmit", None),
             ],
+            timeout: 5,
         }
     }
 

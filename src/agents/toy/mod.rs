@@ -69,6 +69,7 @@ impl CodingAgent for Toy {
             agent: TOY,
             file: self.folder(env).1.join("hooks.json"),
             events: &[("Begin", None)],
+            timeout: 5,
         }
     }
 

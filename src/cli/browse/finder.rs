@@ -205,7 +205,7 @@ impl Finder {
         let line = begun(&ask.words);
         let (now, zone) = (self.now, self.zone);
         let dates = |field: &str, value: &str| When::of_field(field, value, now, zone);
-        let meant = query_parser::read(&line, ask.limit, &dates, registry::doer_by_word)?;
+        let meant = query_parser::read(&line, ask.limit, &dates, registry::doer_named)?;
         let base = match &meant.project {
             Some(typed) => self.reach(typed)?,
             None => self.base.clone(),

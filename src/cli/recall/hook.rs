@@ -1,4 +1,4 @@
-//! What agents hand to a hook, and what they take from it. Claude Code and Codex speak the same JSON.
+//! What agents hand to a hook, and what they take from it. All speak the same JSON.
 
 use crate::pipeline::recall::Event;
 use serde::Deserialize;
@@ -50,7 +50,7 @@ impl HookCall {
         let source = self.source.as_deref().unwrap_or("startup");
         match self.hook_event_name.as_str() {
             "SessionStart" => matches!(source, "startup" | "clear").then_some(Event::Begins),
-            "UserPromptSubmit" => Some(Event::Prompt(self.prompt.clone()?)),
+            "UserPromptSubmit" | "BeforeAgent" => Some(Event::Prompt(self.prompt.clone()?)),
             _ => None,
         }
     }

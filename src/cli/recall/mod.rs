@@ -51,7 +51,7 @@ pub struct Args {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
+    registry::named(word)
 }
 
 fn scope(word: &str) -> Result<MemoryScope, String> {

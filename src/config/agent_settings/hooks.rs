@@ -11,10 +11,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Seconds after which an agent gives up on us. We give up long before (`graphiti.recall`); larger: a
-/// machine that hangs keeps a person waiting.
-const TIMEOUT_S: u64 = 5;
-
 const HOOKS: &str = "hooks";
 
 /// An entry of ours.
@@ -35,6 +31,9 @@ pub struct HookSettings {
     pub file: PathBuf,
     /// When the agent is to start us, each with the matcher that narrows the event.
     pub events: &'static [(&'static str, Option<&'static str>)],
+    /// Five seconds, as the agent counts them, after which it gives up on us. We give up long before
+    /// (`graphiti.recall`); larger: a machine that hangs keeps a person waiting.
+    pub timeout: u64,
 }
 
 impl HookSettings {
@@ -72,7 +71,7 @@ impl HookSettings {
                     let groups = document.value[HOOKS][event].as_array();
                     let next = PathStep::Index(groups.map_or(0, Vec::len));
                     let at = [key(HOOKS), key(event), next];
-                    json::insert(&document, &at, &group(*matcher, command))
+                    json::insert(&document, &at, &self.group(*matcher, command))
                 }
             };
             document = edited.ok_or_else(|| self.refused(&document))?;
@@ -109,7 +108,7 @@ impl HookSettings {
     fn fresh(&self, command: &str) -> String {
         let mut whole = json!({});
         for (event, matcher) in self.events {
-            whole[HOOKS][event] = json!([group(*matcher, command)]);
+            whole[HOOKS][event] = json!([self.group(*matcher, command)]);
         }
         format!("{}\n", json::pretty(&whole, "  ", ""))
     }
@@ -126,7 +125,7 @@ impl HookSettings {
                     if !self.starts_us(command) {
                         continue;
                     }
-                    let ours = self::group(*matcher, command);
+                    let ours = self.group(*matcher, command);
                     let is_alone = hooks.len() == 1;
                     let hook_at = [&at[..], &[key(HOOKS), PathStep::Index(inner)]].concat();
                     found.push(Entry {
@@ -157,6 +156,14 @@ impl HookSettings {
         })
     }
 
+    fn group(&self, matcher: Option<&str>, command: &str) -> Value {
+        let hook = json!({"type": "command", "command": command, "timeout": self.timeout});
+        match matcher {
+            Some(matcher) => json!({"matcher": matcher, HOOKS: [hook]}),
+            None => json!({HOOKS: [hook]}),
+        }
+    }
+
     fn refused(&self, document: &Document) -> Error {
         let steps = [key(HOOKS)];
         let what = "can't be changed without touching the rest";
@@ -179,14 +186,6 @@ struct Entry {
     command: Vec<PathStep>,
     /// It is what we write, to the last member.
     is_as_written: bool,
-}
-
-fn group(matcher: Option<&str>, command: &str) -> Value {
-    let hook = json!({"type": "command", "command": command, "timeout": TIMEOUT_S});
-    match matcher {
-        Some(matcher) => json!({"matcher": matcher, HOOKS: [hook]}),
-        None => json!({HOOKS: [hook]}),
-    }
 }
 
 #[cfg(test)]

@@ -107,6 +107,8 @@ fn environment_variables_move_the_roots() {
     let vars = &mut world.env.vars;
     vars.insert("CLAUDE_CONFIG_DIR".into(), "/c".into());
     vars.insert("CODEX_HOME".into(), "/x".into());
+    vars.insert("GEMINI_CLI_HOME".into(), "/g".into());
+    vars.insert("QWEN_HOME".into(), "/q".into());
     let config = world.load().config;
     let paths: Vec<_> = config
         .roots
@@ -115,7 +117,13 @@ fn environment_variables_move_the_roots() {
         .collect();
     assert_eq!(
         paths,
-        ["/c/projects", "/x/sessions", "/x/archived_sessions"]
+        [
+            "/c/projects",
+            "/x/sessions",
+            "/x/archived_sessions",
+            "/g/.gemini/tmp",
+            "/q/projects"
+        ]
     );
 }
 

@@ -62,7 +62,7 @@ impl Default for SessionTracking {
     fn default() -> Self {
         SessionTracking {
             enabled: false,
-            sources: vec![SourceName::ClaudeCodeJsonl, SourceName::CodexJsonl],
+            sources: SourceName::ALL.to_vec(),
             watch_path: None,
             extra_roots: Vec::new(),
             excluded_paths: Vec::new(),
@@ -91,17 +91,28 @@ pub enum SourceName {
     ClaudeCodeJsonl,
     /// Codex CLI.
     CodexJsonl,
+    /// Gemini CLI.
+    GeminiJsonl,
+    /// Qwen Code.
+    QwenJsonl,
 }
 
 impl SourceName {
     /// In the order in which their logs are looked for.
-    pub const ALL: [SourceName; 2] = [SourceName::ClaudeCodeJsonl, SourceName::CodexJsonl];
+    pub const ALL: [SourceName; 4] = [
+        SourceName::ClaudeCodeJsonl,
+        SourceName::CodexJsonl,
+        SourceName::GeminiJsonl,
+        SourceName::QwenJsonl,
+    ];
 
     /// Whose logs these are.
     pub fn agent(self) -> Agent {
         match self {
             SourceName::ClaudeCodeJsonl => AgentName::Claude.agent(),
             SourceName::CodexJsonl => AgentName::Codex.agent(),
+            SourceName::GeminiJsonl => AgentName::Gemini.agent(),
+            SourceName::QwenJsonl => AgentName::Qwen.agent(),
         }
     }
 }
@@ -130,6 +141,10 @@ pub enum AgentName {
     Claude,
     /// Codex CLI.
     Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Qwen Code.
+    Qwen,
 }
 
 impl AgentName {
@@ -138,6 +153,8 @@ impl AgentName {
         Agent::new(match self {
             AgentName::Claude => "claude",
             AgentName::Codex => "codex",
+            AgentName::Gemini => "gemini",
+            AgentName::Qwen => "qwen",
         })
     }
 }

@@ -62,10 +62,10 @@ impl<'a> At<'a> {
     fn id(&self) -> Uuid {
         let stream = self.stream.as_deref().unwrap_or_default();
         match self.identity {
-            Identity::Own(id) | Identity::Nth(id) if self.foreign => {
+            Identity::Own(id) | Identity::Part(id) | Identity::Nth(id) if self.foreign => {
                 Uuid::new_v5(&id, stream.as_bytes())
             }
-            Identity::Own(id) | Identity::Nth(id) => id,
+            Identity::Own(id) | Identity::Part(id) | Identity::Nth(id) => id,
             Identity::None => {
                 let session = self.context.session.as_deref().unwrap_or_default();
                 let name = format!("{session}\0{stream}\0{}", self.place.offset);

@@ -1,7 +1,9 @@
 //! A disk with logs, and everything that happens to them. Knows what writers, agents and other
 //! programs do to files.
 
-use super::lines::{Pen, markers, record, said};
+mod gemini;
+
+use super::lines::{Dialect, Pen, Writer, markers, record, said};
 use super::log::{Log, after_line, last_line};
 use super::script::{Class, Step};
 use crate::model::time::Time;
@@ -54,11 +56,12 @@ use Class::{Copies, Grows, Rewrites};
 
 /// What a step may do. `run` is the runs' own: the disk lies still.
 #[rustfmt::skip]
-pub static VERBS: [Verb; 37] = [
+pub static VERBS: [Verb; 38] = [
     verb("run",      Grows,    9, |_, _, _| {}),
     verb("clock",    Grows,    1, |disk, _, n| disk.home.set_clock(Time(START + (n as i64 - 8) * 99 * HOUR))),
     verb("claude",   Grows,    1, |disk, _, _| disk.start_claude()),
     verb("codex",    Grows,    1, |disk, _, _| disk.start_codex(json!({}), None)),
+    verb("gemini",   Grows,    1, |disk, _, _| disk.start_gemini()),
     verb("agent",    Grows,    2, |disk, log, _| disk.start_agent(log)),
     verb("turn",     Grows,    5, |disk, log, _| disk.turn(log)),
     verb("later",    Grows,    4, |disk, log, n| { disk.at += HOUR * (1 + n as i64); disk.turn(log) }),
@@ -159,18 +162,18 @@ impl<'a> Disk<'a> {
     fn add(
         &mut self,
         below: String,
-        codex: bool,
+        writer: Writer,
         session: String,
         stream: Option<String>,
     ) -> usize {
-        self.logs.push(Log::new(below, codex, session, stream));
+        self.logs.push(Log::new(below, writer, session, stream));
         self.logs.len() - 1
     }
 
     fn start_claude(&mut self) {
         let session = format!("11111111-1111-4111-8111-{:012}", self.logs.len());
         let below = format!(".claude/projects/-home-ada-shop/{session}.jsonl");
-        let log = self.add(below, false, session, None);
+        let log = self.add(below, Writer::Claude, session, None);
         self.turn(log);
     }
 
@@ -182,7 +185,7 @@ impl<'a> Disk<'a> {
             Some(thread) => format!("{thread}_{id}"),
         };
         let below = format!(".codex/sessions/2026/03/02/rollout-2026-03-02T10-00-00-{name}.jsonl");
-        let log = self.add(below, true, thread.unwrap_or(id), None);
+        let log = self.add(below, Writer::Codex, thread.unwrap_or(id), None);
         self.write(log, |pen| pen.codex_meta(more));
         self.at += MINUTE;
         self.turn(log);
@@ -190,13 +193,13 @@ impl<'a> Disk<'a> {
 
     fn start_agent(&mut self, parent: usize) {
         let parent = &self.logs[parent];
-        if parent.codex || parent.stream.is_some() {
+        if parent.writer != Writer::Claude || parent.stream.is_some() {
             return;
         }
         let (session, agent) = (parent.session.clone(), format!("a{}", self.logs.len()));
         let folder = format!(".claude/projects/-home-ada-shop/{session}/subagents");
         let below = format!("{folder}/agent-{agent}.jsonl");
-        let log = self.add(below, false, session, Some(agent));
+        let log = self.add(below, Writer::Claude, session, Some(agent));
         self.turn(log);
     }
 
@@ -225,45 +228,45 @@ impl<'a> Disk<'a> {
         (line(&pen) + "\n").into_bytes()
     }
 
-    /// One in Claude's words, the other in Codex's.
-    fn tell(&mut self, log: usize, claude: fn(&Pen) -> String, codex: fn(&Pen) -> String) {
-        match self.logs[log].codex {
-            true => self.write(log, codex),
-            false => self.write(log, claude),
-        }
+    fn dialect(&self, log: usize) -> Dialect {
+        self.logs[log].writer.dialect()
+    }
+
+    fn is_codex(&self, log: usize) -> bool {
+        self.logs[log].writer == Writer::Codex
     }
 
     fn turn(&mut self, log: usize) {
-        self.tell(log, Pen::claude_prompt, Pen::codex_prompt);
-        self.tell(log, Pen::claude_answer, Pen::codex_answer);
+        self.write(log, self.dialect(log).prompt);
+        self.write(log, self.dialect(log).answer);
     }
 
     /// Claude's times run backwards now and then, Codex's don't.
     fn earlier(&mut self, log: usize) {
-        let back = if self.logs[log].codex { 0 } else { 2 * HOUR };
+        let back = if self.is_codex(log) { 0 } else { 2 * HOUR };
         self.at -= back;
         self.turn(log);
         self.at += back;
     }
 
     fn call(&mut self, log: usize) {
-        self.tell(log, Pen::claude_call, Pen::codex_call);
+        self.write(log, self.dialect(log).call);
     }
 
     fn result(&mut self, log: usize) {
-        self.tell(log, Pen::claude_result, Pen::codex_result);
+        self.write(log, self.dialect(log).result);
     }
 
     fn noise(&mut self, log: usize) {
-        self.tell(log, Pen::claude_noise, Pen::codex_noise);
+        self.write(log, self.dialect(log).noise);
     }
 
     fn title(&mut self, log: usize) {
-        self.tell(log, Pen::claude_title, Pen::codex_noise);
+        self.write(log, self.dialect(log).title);
     }
 
     fn queue(&mut self, log: usize) {
-        if self.logs[log].codex || self.logs[log].stream.is_some() {
+        if self.logs[log].writer != Writer::Claude || self.logs[log].stream.is_some() {
             return self.turn(log);
         }
         self.write(log, Pen::claude_enqueue);
@@ -295,8 +298,11 @@ impl<'a> Disk<'a> {
 
     /// A compaction that appends copies of all earlier rows.
     fn replay(&mut self, log: usize) {
-        if self.logs[log].codex || self.logs[log].content.len() > 20_000 {
+        if self.is_codex(log) || self.logs[log].content.len() > 20_000 {
             return self.turn(log);
+        }
+        if self.logs[log].writer == Writer::Gemini {
+            return self.gemini_history(log);
         }
         self.write(log, Pen::claude_boundary);
         let lines = self.logs[log].lines().into_iter();
@@ -306,11 +312,15 @@ impl<'a> Disk<'a> {
         self.turn(log);
     }
 
-    /// Several sessions in one file; Codex states its head again.
+    /// Several sessions in one file; Codex and Gemini CLI state their heads again.
     fn resume(&mut self, log: usize) {
-        match self.logs[log].codex {
-            true => self.write(log, |pen| pen.codex_meta(json!({}))),
-            false => {
+        match self.logs[log].writer {
+            Writer::Codex => self.write(log, |pen| pen.codex_meta(json!({}))),
+            Writer::Gemini => {
+                self.write(log, Pen::gemini_head);
+                self.gemini_history(log);
+            }
+            Writer::Claude => {
                 let other = format!("22222222-2222-4222-8222-{:012}", self.number);
                 let own = std::mem::replace(&mut self.logs[log].session, other);
                 self.turn(log);
@@ -324,6 +334,7 @@ impl<'a> Disk<'a> {
         let pairs = [
             ("projects/-home-ada-shop/", "projects/-home-ada-other/"),
             (".codex/sessions/2026/03/02/", ".codex/archived_sessions/"),
+            (".gemini/tmp/-ada-shop/", ".gemini/tmp/-ada-other/"),
         ];
         let below = self.logs[log].below.clone();
         let new = pairs.iter().find_map(|(one, other)| {
@@ -337,9 +348,10 @@ impl<'a> Disk<'a> {
     }
 
     fn rename(&mut self, log: usize) {
-        let (old, new) = match self.logs[log].codex {
-            true => ("rollout-2026", "rollout-2025"),
-            false => (".jsonl", "-b.jsonl"),
+        let (old, new) = match self.logs[log].writer {
+            Writer::Codex => ("rollout-2026", "rollout-2025"),
+            Writer::Gemini => ("session-2026", "session-2025"),
+            Writer::Claude => (".jsonl", "-b.jsonl"),
         };
         let below = self.logs[log].below.replace(old, new);
         self.rename_to(log, below);
@@ -380,7 +392,8 @@ impl<'a> Disk<'a> {
     fn fork(&mut self, log: usize, n: usize) {
         let parent = self.logs[log].clone();
         let lines = parent.lines().into_iter();
-        let lines = lines.filter(|line| parent.codex || line.contains("uuid"));
+        let is_codex = parent.writer == Writer::Codex;
+        let lines = lines.filter(|line| is_codex || line.contains("uuid"));
         let lines: Vec<Value> = lines
             .filter_map(|l| serde_json::from_str(&l).ok())
             .collect();
@@ -389,11 +402,11 @@ impl<'a> Disk<'a> {
         let headless = !lines
             .first()
             .is_some_and(|line| line["type"] == "session_meta");
-        let unclear = parent.codex && (parent.forked || headless);
+        let unclear = is_codex && (parent.forked || headless);
         if parent.stream.is_some() || unclear || copied == 0 {
             return;
         }
-        match parent.codex {
+        match is_codex {
             true => self.start_codex(json!({"forked_from_id": parent.session}), None),
             false => self.start_claude(),
         }
@@ -404,7 +417,7 @@ impl<'a> Disk<'a> {
         let log = self.logs.len() - 1;
         let fork = &mut self.logs[log];
         fork.forked = true;
-        let head = if parent.codex {
+        let head = if is_codex {
             after_line(&fork.content)
         } else {
             0
@@ -413,15 +426,11 @@ impl<'a> Disk<'a> {
             serde_json::from_slice(&fork.content[..after_line(&fork.content)]).expect("a line");
         let mut history = String::new();
         for mut line in lines.into_iter().take(copied) {
-            let rewritten = if parent.codex {
-                "timestamp"
-            } else {
-                "sessionId"
-            };
+            let rewritten = if is_codex { "timestamp" } else { "sessionId" };
             line[rewritten] = start[rewritten].clone();
             history += &format!("{line}\n");
         }
-        fork.begins = usize::from(parent.codex) * (1 + history.lines().count());
+        fork.begins = usize::from(is_codex) * (1 + history.lines().count());
         fork.content.splice(head..head, history.into_bytes());
         self.flush(log);
     }
@@ -429,7 +438,7 @@ impl<'a> Disk<'a> {
     /// A Codex thread that begins where another one is, without a copy; or the same thread again.
     fn base(&mut self, log: usize) {
         let parent = self.logs[log].session.clone();
-        if self.logs[log].codex {
+        if self.is_codex(log) {
             let base = json!({"thread_id": parent, "end_byte_offset": 1});
             self.start_codex(
                 json!({"forked_from_id": parent, "history_base": base}),
@@ -517,10 +526,7 @@ impl<'a> Disk<'a> {
     }
 
     fn insert(&mut self, log: usize, n: usize) {
-        let line = match self.logs[log].codex {
-            true => self.line(log, Pen::codex_prompt),
-            false => self.line(log, Pen::claude_prompt),
-        };
+        let line = self.line(log, self.dialect(log).prompt);
         self.with_lines(log, |lines| lines.insert(n.min(lines.len()), line));
     }
 
@@ -547,9 +553,9 @@ impl<'a> Disk<'a> {
 
     /// A bug left nothing but a title.
     fn stub(&mut self, log: usize) {
-        let line = match self.logs[log].codex {
+        let line = match self.is_codex(log) {
             true => self.line(log, Pen::codex_noise),
-            false => self.line(log, Pen::claude_title),
+            false => self.line(log, self.dialect(log).title),
         };
         self.rewrite(log, |content| *content = line);
     }

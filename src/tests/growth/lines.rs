@@ -1,4 +1,4 @@
-//! Lines as the agents write them, one marker in each that people would read. Knows both dialects
+//! Lines as the agents write them, one marker in each that people would read. Knows all dialects
 //! and which words of a line are a record's.
 
 use serde_json::{Value, json};
@@ -179,6 +179,124 @@ impl Pen {
             json!({"type": "token_count", "info": null, "n": self.number}),
         )
     }
+
+    /// The head of a chat; Gemini CLI writes it again when it is resumed.
+    pub fn gemini_head(&self) -> String {
+        json!({
+            "sessionId": self.session, "projectHash": "00", "startTime": self.time(),
+            "lastUpdated": self.time(), "kind": "main", "directories": ["/home/ada/shop"],
+        })
+        .to_string()
+    }
+
+    fn gemini(&self, number: u32, kind: &str, more: Value) -> String {
+        let id = format!("g-{number}");
+        let mut line = json!({"id": id, "timestamp": self.time(), "type": kind});
+        add(&mut line, more);
+        line.to_string()
+    }
+
+    pub fn gemini_prompt(&self) -> String {
+        let content = json!([{"text": said(self.number)}]);
+        self.gemini(self.number, "user", json!({"content": content}))
+    }
+
+    pub fn gemini_answer(&self) -> String {
+        let content = said(self.number);
+        let tokens = json!({"input": 10, "output": 5, "cached": 0});
+        let more = json!({"content": content, "tokens": tokens, "model": "gemini-3.8-flash"});
+        self.gemini(self.number, "gemini", more)
+    }
+
+    /// A message whose call runs: nothing of the call stands there.
+    pub fn gemini_call(&self) -> String {
+        self.gemini(self.number, "gemini", json!({"content": ""}))
+    }
+
+    /// The message with the number before, written again.
+    pub fn gemini_result(&self) -> String {
+        let number = self.number - 1;
+        let id = format!("call_{number}");
+        let answer = json!({"functionResponse": {"id": id, "response": {"output": "ok"}}});
+        let call = json!({
+            "id": id, "name": "run_shell_command", "status": "success",
+            "args": {"command": format!("echo {}", called(number))}, "result": [answer],
+        });
+        self.gemini(
+            number,
+            "gemini",
+            json!({"content": "", "toolCalls": [call]}),
+        )
+    }
+
+    pub fn gemini_noise(&self) -> String {
+        json!({"$set": {"lastUpdated": self.time(), "n": self.number}}).to_string()
+    }
+
+    pub fn gemini_title(&self) -> String {
+        let title = format!("Title {}", self.number);
+        json!({"$set": {"summary": title}}).to_string()
+    }
+
+    /// Messages of a chat, written again in one line.
+    pub fn gemini_history(messages: &[String]) -> String {
+        let parsed = messages
+            .iter()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let messages: Vec<Value> = parsed.collect();
+        json!({"$set": {"messages": messages}}).to_string()
+    }
+}
+
+/// How one agent writes what all of them do.
+#[derive(Clone, Copy)]
+pub struct Dialect {
+    pub prompt: fn(&Pen) -> String,
+    pub answer: fn(&Pen) -> String,
+    pub call: fn(&Pen) -> String,
+    /// Of the call with the number before.
+    pub result: fn(&Pen) -> String,
+    pub noise: fn(&Pen) -> String,
+    pub title: fn(&Pen) -> String,
+}
+
+/// Whose log it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    Claude,
+    Codex,
+    Gemini,
+}
+
+impl Writer {
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Writer::Claude => Dialect {
+                prompt: Pen::claude_prompt,
+                answer: Pen::claude_answer,
+                call: Pen::claude_call,
+                result: Pen::claude_result,
+                noise: Pen::claude_noise,
+                title: Pen::claude_title,
+            },
+            Writer::Codex => Dialect {
+                prompt: Pen::codex_prompt,
+                answer: Pen::codex_answer,
+                call: Pen::codex_call,
+                result: Pen::codex_result,
+                noise: Pen::codex_noise,
+                title: Pen::codex_noise,
+            },
+            Writer::Gemini => Dialect {
+                prompt: Pen::gemini_prompt,
+                answer: Pen::gemini_answer,
+                call: Pen::gemini_call,
+                result: Pen::gemini_result,
+                noise: Pen::gemini_noise,
+                title: Pen::gemini_title,
+            },
+        }
+    }
 }
 
 fn add(line: &mut Value, more: Value) {
@@ -201,15 +319,19 @@ pub fn markers(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(move |at| marker(&at))
 }
 
-/// The record that a line is, wherever it is copied to: a Claude uuid, a Codex call, when a prompt
-/// was queued (its words are told by another line, which an edit of this one does not change), else
+/// The record that a line is, wherever it is copied to: a Claude uuid, a Codex call, a Gemini message, when a
+/// prompt was queued (its words are told by another line, which an edit of this one does not change), else
 /// the words themselves. `None`: a line without a record, or not a whole one.
 pub fn record(line: &str) -> Option<String> {
     let value: Value = serde_json::from_str(line).ok()?;
+    if value.get("$set").is_some() {
+        return None; // a history is written again
+    }
     let payload = &value["payload"];
     let call = payload["call_id"].as_str();
     let call = call.map(|id| format!("{} {id}", payload["type"]));
-    let uuid = value["uuid"].as_str().map(str::to_owned);
+    let uuid = value["uuid"].as_str().or(value["id"].as_str());
+    let uuid = uuid.map(str::to_owned);
     let queued =
         (value["operation"] == "enqueue").then(|| format!("queued {}", value["timestamp"]));
     uuid.or(call)

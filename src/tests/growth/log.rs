@@ -1,11 +1,13 @@
 //! A log as its writer sees it: what was written, what still has to be, what it once was.
 
+use super::lines::Writer;
+
 /// One log as its writer sees it.
 #[derive(Clone)]
 pub struct Log {
     /// Below HOME, without `.zst`.
     pub below: String,
-    pub codex: bool,
+    pub writer: Writer,
     pub session: String,
     pub stream: Option<String>,
     /// Decompressed.
@@ -28,10 +30,10 @@ pub struct Log {
 }
 
 impl Log {
-    pub fn new(below: String, codex: bool, session: String, stream: Option<String>) -> Log {
+    pub fn new(below: String, writer: Writer, session: String, stream: Option<String>) -> Log {
         Log {
             below,
-            codex,
+            writer,
             session,
             stream,
             content: Vec::new(),

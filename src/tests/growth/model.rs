@@ -462,7 +462,8 @@ fn is_answered(marker: &str, nth: usize, lines: &[String]) -> bool {
     let number = marker[2..].trim_start_matches('0');
     let ids = [format!("\"toolu_{number}\""), format!("\"call_{number}\"")];
     let of_this = |id: &String| lines[nth].contains(id) && next.contains(id);
-    record(next).is_some() && ids.iter().any(of_this)
+    let is_over = lines[nth].contains("\"toolCalls\""); // written when the result was there
+    is_over || record(next).is_some() && ids.iter().any(of_this)
 }
 
 /// The calls of results that don't stand behind them.

@@ -107,7 +107,7 @@ pub fn queries(data: &[u8]) {
         query.any = true;
         store.search(&query).expect("an answer to any of them");
         let dates = |_: &str, _: &str| Ok(Time(0));
-        let meant = query_parser::read(&line, 5, &dates, registry::doer_by_word);
+        let meant = query_parser::read(&line, 5, &dates, registry::doer_named);
         let questions = [
             Some(query_terms::question(&line, 5)),
             meant.ok().map(|m| m.query),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::agents::claude::CLAUDE;
 use crate::agents::codex::CODEX;
+use crate::agents::gemini::GEMINI;
 use crate::agents::registry;
 use crate::config::Env;
 use std::path::Path;
@@ -48,10 +49,11 @@ const CODEX_TEXTS: [&str; 8] = [
 fn what_is_put_in_and_taken_out_leaves_every_byte_as_it_was() {
     let claude = CLAUDE_TEXTS.iter().map(|text| (CLAUDE, *text));
     let codex = CODEX_TEXTS.iter().map(|text| (CODEX, *text));
-    for (agent, text) in claude.chain(codex) {
+    let gemini = CLAUDE_TEXTS.iter().map(|text| (GEMINI, *text));
+    for (agent, text) in claude.chain(codex).chain(gemini) {
         let file = Path::new(match agent {
-            CLAUDE => ".claude.json",
-            _ => "config.toml",
+            CODEX => "config.toml",
+            _ => "settings.json",
         });
         let new = settings(agent, file).with(Some(text), &start()).unwrap();
         assert_eq!(

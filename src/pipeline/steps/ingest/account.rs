@@ -223,7 +223,7 @@ impl Account {
     fn value(&mut self, entry: &Entry, short: Option<u64>) {
         match self.rows.back_mut() {
             Some(row) if row.offset == entry.place.offset => {
-                row.glued += 1;
+                row.glued += u64::from(!matches!(entry.id, Identity::Part(_)));
             }
             _ => self.line(entry.place, Fate::Filtered, "empty".into(), &entry.context),
         }

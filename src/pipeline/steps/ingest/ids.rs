@@ -106,7 +106,7 @@ impl Ids {
     fn admit(&mut self, id: Identity) -> (Option<Uuid>, bool, bool) {
         let id = match id {
             Identity::None => return (None, false, false),
-            Identity::Own(id) => id,
+            Identity::Own(id) | Identity::Part(id) => id,
             Identity::Nth(base) => self.nth(base),
         };
         let short = short_id(id);
