@@ -436,7 +436,7 @@ mod tests {
             ("sicne:14d", "in quotes"),
             ("file:\"src", "two words"),
             ("since:tomorrow", "since:14d"),
-            ("agent:gemini", "agent:claude"),
+            ("agent:clod", "agent:claude"),
             ("source:chunk", "source:session_summary"),
             ("-operation:push", "operation:rename"),
             ("activity:sleeping", "activity:fixing"),

@@ -97,7 +97,7 @@ impl Injected {
             let fits = |row: &&'static Row| {
                 row.opens(whole) || row.how == How::Edge && row.at_end(whole).is_some()
             };
-            return match self.plain.iter().any(|row| fits(row)) {
+            return match self.plain.iter().any(fits) {
                 true => self.edges(whole, None),
                 false => Spoken::Words(Cow::Borrowed(whole)),
             };

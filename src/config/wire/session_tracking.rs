@@ -86,6 +86,7 @@ impl Default for SessionTracking {
 /// Whose logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "named as the settings name them")]
 pub enum SourceName {
     /// Claude Code.
     ClaudeCodeJsonl,

@@ -143,7 +143,8 @@ impl Comparison {
 }
 
 /// Makes a copy of the store at `place` as a repair would, with the logs read again, compares the two, and removes
-/// the copy. `summarize` writes the summaries that are due. The caller holds the lock. Takes as long as a rebuild, and as much room as the store.
+/// the copy. `summarize` writes the summaries that are due. Texts that were left to sinks are left in both. The
+/// caller holds the lock. Takes as long as a rebuild, and as much room as the store.
 ///
 /// # Errors
 /// When the copy can't be made: no room, no permission, a store that can't be read.
@@ -166,6 +167,7 @@ pub fn compare(
     }
     let (changed, gone) = not_as_read(&store, files, changed_logs)?;
     let stored = store.contents()?;
+    let left_to_sinks = store.left_to_sinks()?;
     drop(store);
     // logs that no run has read yet tell nothing of what is stored
     setup.discover.since = Some(Time(i64::MAX));
@@ -176,6 +178,7 @@ pub fn compare(
     let derived = index(&mut copy.store, &setup, progress).and_then(|_| {
         copy.complete()?;
         summarize(&mut copy.store)?;
+        copy.store.leave_texts(&left_to_sinks)?;
         Ok(copy.store.contents()?)
     });
     copy.discard()?;
