@@ -32,11 +32,11 @@ fn agents_are_told_and_told_no_more() {
     let status = home.run("mcp status --json");
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     for agent in status["agents"].as_array().unwrap() {
-        assert_eq!(
-            agent["program"],
-            env!("CARGO_BIN_EXE_sessionmill"),
-            "{agent}"
-        );
+        let wants = match agent["agent"].as_str() {
+            Some("claude" | "codex") => json!(env!("CARGO_BIN_EXE_sessionmill")),
+            _ => Value::Null,
+        };
+        assert_eq!(agent["program"], wants, "{agent}");
     }
     assert_eq!(home.run("mcp remove").status.code(), Some(0));
     assert_eq!(
