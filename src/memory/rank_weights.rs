@@ -80,9 +80,7 @@ pub(super) fn sentence(positions: &[TermPosition], weights: &[f64]) -> Passage {
 }
 
 fn best_within(words: usize, positions: &[TermPosition], weights: &[f64]) -> Passage {
-    stretch(positions, weights, words, |count| {
-        f64::from(count.min(1))
-    })
+    stretch(positions, weights, words, |count| f64::from(count.min(1)))
 }
 
 /// What the best stretches of a text are worth together.
