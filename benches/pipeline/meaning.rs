@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const LENGTH: usize = 768;
 
 /// Of a passage: a text of the talks has five.
-const PASSAGE_CHARS: u32 = 800;
+const PASSAGE_CHARS: u32 = 500;
 
 /// Passages that got a vector.
 static PASSAGES: AtomicUsize = AtomicUsize::new(0);
