@@ -75,6 +75,8 @@ pub struct BrowseState {
     pub first: usize,
     /// What is known of it, if that is it.
     pub preview: Option<Preview>,
+    /// It was asked for and has still to come.
+    pub awaits_preview: bool,
     /// Lines of it that are scrolled away.
     pub scrolled: usize,
     /// What was said last.
@@ -127,12 +129,6 @@ impl BrowseState {
         self.answered < self.asked
     }
 
-    /// What is known of the session that is looked at has still to come.
-    pub fn awaits_preview(&self) -> bool {
-        let known = self.preview.as_ref().map(|preview| &preview.id);
-        self.entry().is_some_and(|entry| Some(&entry.id) != known)
-    }
-
     /// Takes an event.
     pub fn on(&mut self, event: BrowseEvent) -> Vec<BrowseEffect> {
         match event {
@@ -159,10 +155,16 @@ impl BrowseState {
             BrowseEvent::Previewed(Ok(preview)) => {
                 if self.entry().is_some_and(|entry| entry.id == preview.id) {
                     self.preview = Some(preview);
+                    self.awaits_preview = false;
                 }
                 Vec::new()
             }
-            BrowseEvent::Previewed(Err(why)) | BrowseEvent::Said(why) => {
+            BrowseEvent::Previewed(Err(why)) => {
+                self.said = Some(why);
+                self.awaits_preview = false;
+                Vec::new()
+            }
+            BrowseEvent::Said(why) => {
                 self.said = Some(why);
                 Vec::new()
             }
@@ -312,10 +314,11 @@ impl BrowseState {
         }
         self.show();
         match self.entry() {
-            Some(entry) if before.as_ref() != Some(entry) || self.awaits_preview() => self.look(),
+            Some(entry) if before.as_ref() != Some(entry) || !self.is_previewed() => self.look(),
             Some(_) => Vec::new(),
             None => {
                 self.preview = None;
+                self.awaits_preview = false;
                 Vec::new()
             }
         }
@@ -342,7 +345,13 @@ impl BrowseState {
     fn look(&mut self) -> Vec<BrowseEffect> {
         self.scrolled = 0;
         let id = self.entry().map(|entry| entry.id.clone());
+        self.awaits_preview = id.is_some();
         id.into_iter().map(BrowseEffect::Preview).collect()
+    }
+
+    fn is_previewed(&self) -> bool {
+        let known = self.preview.as_ref().map(|preview| &preview.id);
+        self.entry().is_some_and(|entry| Some(&entry.id) == known)
     }
 
     /// Scrolls the list to what is looked at.
