@@ -107,10 +107,10 @@ fn where_nothing_is_known_it_says_where_it_looked() {
     let ran = site.desk.run("sessionmill why --file app/nowhere.py");
     assert_eq!(ran.exit, Exit::Failed);
     for part in [
-        "nothing is known of app/nowhere.py",
-        "looked through: 1 git operation since 2026-06-01 ",
+        "nothing was recorded about app/nowhere.py",
+        "searched: 1 git operation since 2026-06-01 ",
         " app\n",
-        "looked through: 1 session since 2026-06-01 ",
+        "searched: 1 session since 2026-06-01 ",
         "hint: git log --all --oneline -- app/nowhere.py",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.shown());

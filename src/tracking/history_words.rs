@@ -115,27 +115,25 @@ pub fn nothing(request: &HistoryRequest, all: &Coverage, shown: &Shown<'_>) -> V
         HistoryRequest::Branch(name) => format!("branch {name}"),
         HistoryRequest::File(file) => file.shown().to_owned(),
     };
-    let mut lines = vec![format!("nothing is known of {asked}")];
+    let mut lines = vec![format!("nothing was recorded about {asked}")];
     if all.repositories.is_empty() {
-        lines.push("no git operations are stored".to_owned());
+        lines.push("no git operations are recorded".to_owned());
     }
     for one in all.repositories.iter().take(REPOSITORIES_SHOWN) {
         let place = (shown.place)(&one.namespace, &one.project_path);
         let operations = plural(one.operations, "git operation");
         let since = (shown.time)(Some(one.since));
-        lines.push(format!(
-            "looked through: {operations} since {since} {place}"
-        ));
+        lines.push(format!("searched: {operations} since {since} {place}"));
     }
     let more = all.repositories.len().saturating_sub(REPOSITORIES_SHOWN);
     if more > 0 {
         let more = plural(more as u64, "repository");
-        lines.push(format!("looked through: {more} more"));
+        lines.push(format!("searched: {more} more"));
     }
     if all.sessions > 0 {
         let sessions = plural(all.sessions, "session");
         let since = (shown.time)(all.sessions_since);
-        lines.push(format!("looked through: {sessions} since {since}"));
+        lines.push(format!("searched: {sessions} since {since}"));
     }
     lines
 }
