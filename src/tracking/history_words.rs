@@ -10,7 +10,6 @@ use super::git_history::{HistoryRequest, OperationMatch};
 use super::rollbacks::without_quote;
 use crate::model::git::{Confidence, Effect, GitOperation, Reason, short_hash};
 use crate::model::human::{count, plural};
-use crate::model::shell;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::GitRow;
@@ -138,21 +137,9 @@ pub fn nothing(request: &HistoryRequest, all: &Coverage, shown: &Shown<'_>) -> V
     lines
 }
 
-/// How git operations are tracked from now on: where there is no settings file yet, a line that makes one.
-pub fn switch_on(config: &str, is_there: bool) -> String {
-    match is_there {
-        true => format!(
-            "hint: \"enabled\": true in the \"defaults\" of {config}; then: sessionmill run"
-        ),
-        false => {
-            let file = shell::word(config);
-            format!("hint: echo '{TRACKS_ALL}' > {file} && sessionmill run")
-        }
-    }
-}
-
-/// Settings that track the git operations of all projects.
-pub const TRACKS_ALL: &str = r#"{"version":"1.0","defaults":{"enabled":true}}"#;
+/// How git operations of all projects are tracked from now on.
+pub const SWITCH_ON: &str =
+    "hint: sessionmill config set --tracking defaults.enabled true && sessionmill run";
 
 /// What may help where nothing is known and git operations are tracked.
 pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {
