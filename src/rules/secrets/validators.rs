@@ -336,7 +336,7 @@ fn is_version(value: &[u8]) -> bool {
     };
     let version = &value[colon + 1..];
     let dots = version.iter().filter(|b| **b == b'.').count();
-    dots > 0 && version[0].is_ascii_digit()
+    version == b"latest" || dots > 0 && version[0].is_ascii_digit()
 }
 
 /// The whole name before a value, with its folders and what it belongs to.

@@ -6,7 +6,8 @@
 use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
-use crate::host::read::{self, BrokenOff, Content};
+use crate::host::decompress::BrokenOff;
+use crate::host::read::{self, Content};
 use crate::memory::places::root_of;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
