@@ -38,7 +38,9 @@ impl BrokenOff {
         match self {
             BrokenOff::Damaged => "damaged compression",
             BrokenOff::TooMuch => "decompression bomb",
-            BrokenOff::WideWindow => "compressed with a window over 32 MiB (zstd --long): decompress it",
+            BrokenOff::WideWindow => {
+                "compressed with a window over 32 MiB (zstd --long): decompress it"
+            }
         }
     }
 }
@@ -84,12 +86,11 @@ impl Read for Decompressed {
         let wanted = buffer.len().min(most);
         match self.decoder.read(&mut buffer[..wanted]) {
             // the system's own errors have a number, the decoder's don't
-            Err(e) if e.raw_os_error().is_none() && e.kind() != ErrorKind::Interrupted => {
-                Ok(self.break_off(match asks_for_memory(&e) {
+            Err(e) if e.raw_os_error().is_none() && e.kind() != ErrorKind::Interrupted => Ok(self
+                .break_off(match asks_for_memory(&e) {
                     true => BrokenOff::WideWindow,
                     false => BrokenOff::Damaged,
-                }))
-            }
+                })),
             Ok(read) if read as u64 > self.left => Ok(self.break_off(BrokenOff::TooMuch)),
             Ok(read) => {
                 let lines = memchr_iter(b'\n', &buffer[..read]).count() as u64;

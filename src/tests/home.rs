@@ -225,7 +225,9 @@ impl Home {
 
 /// A compressed log that nothing is wrong with but what it comes to.
 fn ends_before_its_time(reason: &str) -> bool {
-    [BrokenOff::TooMuch, BrokenOff::WideWindow].map(BrokenOff::as_str).contains(&reason)
+    [BrokenOff::TooMuch, BrokenOff::WideWindow]
+        .map(BrokenOff::as_str)
+        .contains(&reason)
 }
 
 /// Lines read = kept + filtered + copied + rejected + unknown + pending, for each file that the

@@ -154,7 +154,9 @@ pub(super) fn is_no_secret(value: &[u8]) -> bool {
         && !["pass", "secret", "token", "key"]
             .iter()
             .any(|word| lower.contains(word));
-    words.contains(&lower) || is_release(value) || is_wordy(value) && !is_phrase && lower.split('-').any(holds)
+    words.contains(&lower)
+        || is_release(value)
+        || is_wordy(value) && !is_phrase && lower.split('-').any(holds)
 }
 
 /// The number of a version, as packages have one: `^9.0.2`, `v1.18.2-rc.3+build.4471`.
