@@ -308,6 +308,7 @@ mod tests {
             hash: String::new(),
             subject: "s".into(),
             again: false,
+            size: None,
         }];
         let (begun, ended) = (
             vec![Finding::Task(task(Some("1"), TaskState::Active))],

@@ -205,6 +205,7 @@ mod tests {
             hash: String::new(),
             subject: "a".into(),
             again: false,
+            size: None,
         }];
         let line = |kind, text, findings| LocatedItem::sample(kind, 1, text, findings);
         let edited = line(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0", &edit[..]);
