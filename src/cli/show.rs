@@ -222,8 +222,9 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
     }
     ctx.out.page(&ctx.env.vars)?;
     let title = row.title.as_deref().unwrap_or("(no title)");
+    let shown = human::whole_title(title);
     ctx.out
-        .words("", "", &ctx.out.paint(Style::Bold, &plain(title)))?;
+        .words("", "", &ctx.out.paint(Style::Bold, &plain(&shown)))?;
     head(&row.session, work, ctx)?;
     let shown = ctx.session_shown(&row.session.id)?;
     let mut next = format!("Continue: sessionmill resume {shown}");

@@ -14,7 +14,7 @@ use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, Recor
 use crate::model::condensing::Condensing;
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
-use crate::model::exchange::is_bare_command;
+use crate::model::exchange::is_idle_title;
 use crate::model::fork::{Course, Kin};
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::memory::PromptDirective;
@@ -381,7 +381,7 @@ impl Fold {
         let open = open
             .map(|e| e.title.clone())
             .filter(|title| !title.is_empty());
-        known.filter(|title| !is_bare_command(title)).or(open)
+        known.filter(|title| !is_idle_title(title)).or(open)
     }
 
     fn fingerprints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
