@@ -107,6 +107,12 @@ impl<'r> RootFilter<'r> {
     }
 }
 
+/// Whether a root wants what is so called below it.
+pub fn wanted(root: &Root) -> impl Fn(&Path) -> bool {
+    let filter = RootFilter::of(root, &|_, _| true);
+    move |below| filter.wants(below)
+}
+
 /// What was listed so far.
 #[derive(Default)]
 struct Listing {
@@ -215,13 +221,15 @@ pub fn source_file(path: &Path, agent: Agent) -> std::io::Result<SourceFile> {
 
 /// The files that this user can't open, and why. Opens each of them.
 pub fn unreadable(files: &[SourceFile]) -> Vec<(PathBuf, String)> {
+    // a database was opened when its logs were listed
+    let files = files.iter().filter(|file| file.inside.is_none());
     let refused = |file: &SourceFile| {
         let error = std::fs::File::open(file.path()).err()?;
         // What vanished since the walk is no trouble.
         let there = error.kind() != std::io::ErrorKind::NotFound;
         there.then(|| (file.path().into_owned(), error.kind().to_string()))
     };
-    files.iter().filter_map(refused).collect()
+    files.filter_map(refused).collect()
 }
 
 fn describe(path: &Path, agent: Agent, stat: Stat) -> SourceFile {
@@ -242,6 +250,7 @@ fn describe(path: &Path, agent: Agent, stat: Stat) -> SourceFile {
         agent,
         stat,
         compressed,
+        inside: None,
     }
 }
 

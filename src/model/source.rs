@@ -1,5 +1,6 @@
 //! Where logs come from: agents, dialects, files as `stat` sees them, and slices of them to read.
 
+use super::table_log::Inside;
 use super::time::Time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -103,7 +104,7 @@ pub struct SourceFile {
     /// The path without `.zst`: the identity of the logical file. Shared, since there may be a
     /// hundred thousand.
     pub key: Arc<str>,
-    /// The path, where the key doesn't spell it: it isn't UTF-8.
+    /// The path, where the key doesn't spell it: it isn't UTF-8, or the log stands in a database.
     pub odd_path: Option<Box<PathBuf>>,
     /// Whose log it is.
     pub agent: Agent,
@@ -111,6 +112,8 @@ pub struct SourceFile {
     pub stat: Stat,
     /// The bytes on disk are a zstd frame; offsets refer to decompressed bytes.
     pub compressed: bool,
+    /// It stands in the tables of a database; offsets refer to the lines that are made of them.
+    pub inside: Option<Box<Inside>>,
 }
 
 impl SourceFile {
@@ -121,6 +124,11 @@ impl SourceFile {
             None if self.compressed => Cow::Owned(PathBuf::from(format!("{}.zst", self.key))),
             None => Cow::Borrowed(Path::new(&*self.key)),
         }
+    }
+
+    /// The file's bytes on disk are not the log's: its size says nothing about the log's length.
+    pub fn is_packed(&self) -> bool {
+        self.compressed || self.inside.is_some()
     }
 
     /// The last part of its key.
