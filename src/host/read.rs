@@ -394,7 +394,7 @@ fn unpacked(
     file: &SourceFile,
     broken_off: &Arc<OnceLock<BrokenOff>>,
 ) -> std::io::Result<Box<dyn Read + Send>> {
-    Ok(match &file.inside {
+    Ok(match file.inside() {
         Some(tables) => tables.open()?,
         None => Box::new(Decompressed::new(File::open(file.path())?, broken_off)?),
     })

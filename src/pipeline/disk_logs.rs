@@ -4,7 +4,7 @@
 
 use crate::agents::registry;
 use crate::host::files::{FoundFile, stat_of, walk, wanted};
-use crate::model::source::{Root, SourceFile, Stat};
+use crate::model::source::{OddPlace, Root, SourceFile, Stat};
 use crate::model::table_log::Tables;
 use crate::store::{ForeignDatabase, ForeignLog};
 use std::fs;
@@ -103,11 +103,13 @@ fn logs(path: &Path, root: &Root, tables: &'static Tables) -> Result<Vec<SourceF
         };
         SourceFile {
             key: format!("{}/{name}", path.to_string_lossy()).into(),
-            odd_path: Some(Box::new(path.to_owned())),
+            odd_place: Some(Box::new(OddPlace {
+                path: path.to_owned(),
+                inside: Some(inside),
+            })),
             agent: root.agent,
             stat,
             compressed: false,
-            inside: Some(Box::new(inside)),
         }
     };
     Ok(logs.into_iter().map(file).collect())

@@ -207,11 +207,10 @@ mod tests {
         };
         SourceFile {
             key: key.into(),
-            odd_path: None,
+            odd_place: None,
             agent: Agent::new("claude"),
             stat,
             compressed: false,
-            inside: None,
         }
     }
 

@@ -231,7 +231,7 @@ fn every_line_is_accounted_for(store: &Store, files: &[SourceFile]) -> Result<()
             continue; // left out on purpose, or a problem of the report
         };
         let mut bytes = Vec::new();
-        match &file.inside {
+        match file.inside() {
             Some(inside) => drop(inside.open()?.read_to_end(&mut bytes)?),
             None => bytes = std::fs::read(file.path())?,
         }

@@ -72,7 +72,8 @@ impl ForeignDatabase {
         let newest = prepared
             .next()
             .unwrap_or(Err(rusqlite::Error::InvalidQuery));
-        let statement = newest.or_else(|error| prepared.find_map(Result::ok).ok_or(error));
+        let mut older = prepared.filter_map(|prepared| prepared.ok());
+        let statement = newest.or_else(|error| older.next().ok_or(error));
         let mut statement = statement.map_err(failed(path))?;
         let logs = statement.query_map([], |row| {
             let lines = DatabaseLines {

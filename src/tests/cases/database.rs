@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-const TABLES: [&str; 4] = [
+/// As far as they are read.
+pub const TABLES: [&str; 4] = [
     "CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT,
         version TEXT, time_created INTEGER, time_updated INTEGER)",
     "CREATE TABLE IF NOT EXISTS message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER,
