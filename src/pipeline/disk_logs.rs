@@ -3,7 +3,7 @@
 //! Knows that a log has a key and a stat, whatever it is made of; a database's logs are keyed as if it was a folder.
 
 use crate::agents::registry;
-use crate::host::files::{FoundFile, stat_of, walk, wanted};
+use crate::host::files::{FoundFile, source_file, stat_of, walk, wanted};
 use crate::model::source::{OddPlace, Root, SourceFile, Stat};
 use crate::model::table_log::Tables;
 use crate::store::{ForeignDatabase, ForeignLog};
@@ -47,6 +47,7 @@ fn add(root: &Root, tables: &'static Tables, found: &mut FoundFile) {
             return;
         }
     };
+    found.files.extend(files(root));
     let is_wanted = wanted(root);
     for path in databases {
         match logs(&path, root, tables) {
@@ -62,6 +63,20 @@ fn add(root: &Root, tables: &'static Tables, found: &mut FoundFile) {
             Err(reason) => found.problems.push((path, reason)),
         }
     }
+}
+
+/// Logs whose lines were written to files beside the databases, as examples are.
+fn files(root: &Root) -> Vec<SourceFile> {
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let stem = name.and_then(|name| name.strip_suffix(".jsonl"));
+        stem.is_some_and(|stem| registry::is_log(root.agent, stem.as_bytes()))
+    };
+    let entries = fs::read_dir(&root.path).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path()).filter(is_log);
+    paths
+        .filter_map(|path| source_file(&path, root.agent).ok())
+        .collect()
 }
 
 /// The databases of a folder, or the one that the path leads to.

@@ -64,7 +64,7 @@ impl CodingAgent for OpenCode {
     }
 
     fn example_log(&self) -> &'static str {
-        ".local/share/opencode/opencode.db/ses_00000000000000000000000000"
+        ".local/share/opencode/ses_00000000000000000000000000.jsonl"
     }
 
     fn resume_command(&self, session: &str) -> String {

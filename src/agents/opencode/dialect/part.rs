@@ -91,12 +91,14 @@ impl Record<'_> {
     /// The agent's words, once they are whole.
     fn said(&mut self, message: &ToldMessage, part: &Fields<'_>) {
         let text = part.text("text").unwrap_or_default();
-        let Some(end) = time(part, "end").filter(|_| !text.trim().is_empty()) else {
+        let end = time(part, "end");
+        let is_whole = end.is_some() || part.object("time").is_none();
+        if !is_whole || text.trim().is_empty() {
             return self.noise("not yet said");
-        };
+        }
         let of = self.message_of(message, None);
         let begun = self.time.unwrap_or_default().0;
-        self.time = Some(end);
+        self.time = end.or(self.time);
         let what = match message.is_summary {
             true => EntryKind::Noise("compaction summary".into()),
             false => EntryKind::Said(text.into_owned()),
