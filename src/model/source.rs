@@ -1,6 +1,6 @@
 //! Where logs come from: agents, dialects, files as `stat` sees them, and slices of them to read.
 
-use super::table_log::Inside;
+use super::table_log::TableLog;
 use super::time::Time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -120,7 +120,7 @@ pub struct OddPlace {
     /// The file.
     pub path: PathBuf,
     /// Its tables; offsets refer to the lines that are made of them.
-    pub inside: Option<Inside>,
+    pub inside: Option<TableLog>,
 }
 
 impl SourceFile {
@@ -139,7 +139,7 @@ impl SourceFile {
     }
 
     /// Where its lines come from, if it stands in a database.
-    pub fn inside(&self) -> Option<&Inside> {
+    pub fn inside(&self) -> Option<&TableLog> {
         self.odd_place.as_ref()?.inside.as_ref()
     }
 

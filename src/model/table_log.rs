@@ -32,12 +32,12 @@ pub trait TableLines: Send + Sync {
 
 /// One log of a database.
 #[derive(Clone)]
-pub struct Inside(Arc<dyn TableLines>);
+pub struct TableLog(Arc<dyn TableLines>);
 
-impl Inside {
+impl TableLog {
     /// Of these lines.
-    pub fn new(lines: impl TableLines + 'static) -> Inside {
-        Inside(Arc::new(lines))
+    pub fn new(lines: impl TableLines + 'static) -> TableLog {
+        TableLog(Arc::new(lines))
     }
 
     /// Reads it from its first line.
@@ -49,17 +49,17 @@ impl Inside {
     }
 }
 
-impl fmt::Debug for Inside {
+impl fmt::Debug for TableLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Inside")
+        f.write_str("TableLog")
     }
 }
 
 /// Which log it is, its file's key says.
-impl PartialEq for Inside {
-    fn eq(&self, _: &Inside) -> bool {
+impl PartialEq for TableLog {
+    fn eq(&self, _: &TableLog) -> bool {
         true
     }
 }
 
-impl Eq for Inside {}
+impl Eq for TableLog {}

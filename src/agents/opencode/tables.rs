@@ -22,7 +22,7 @@ fn is_database(name: &str) -> bool {
 macro_rules! tree {
     () => {
         "WITH RECURSIVE tree(id, root) AS (
-            SELECT id, id FROM session WHERE parent_id IS NULL OR parent_id NOT IN (SELECT id FROM session)
+            SELECT id, coalesce(parent_id, id) FROM session WHERE parent_id IS NULL OR parent_id NOT IN (SELECT id FROM session)
             UNION ALL SELECT child.id, tree.root FROM session child JOIN tree ON child.parent_id = tree.id)
         SELECT CASE tree.root WHEN session.id THEN session.id ELSE tree.root || '/' || session.id END, "
     };

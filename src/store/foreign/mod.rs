@@ -9,7 +9,7 @@ use super::Result;
 use super::error::words;
 use super::schema::open::{escaped, open_unchanging};
 use crate::model::error::{Error, ErrorKind};
-use crate::model::table_log::{Inside, TableLines, Tables};
+use crate::model::table_log::{TableLines, TableLog, Tables};
 use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
 use std::collections::VecDeque;
 use std::fs;
@@ -43,7 +43,7 @@ pub struct ForeignLog {
     /// Two numbers of which one changes whenever the log does; the first is a time in milliseconds.
     pub changed: (i64, i64),
     /// Its lines.
-    pub inside: Inside,
+    pub inside: TableLog,
 }
 
 impl ForeignDatabase {
@@ -85,7 +85,7 @@ impl ForeignDatabase {
                 name: row.get(0)?,
                 lines: u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0),
                 changed: (row.get(4)?, row.get(5)?),
-                inside: Inside::new(lines),
+                inside: TableLog::new(lines),
             })
         });
         let logs: rusqlite::Result<Vec<ForeignLog>> = logs.map_err(failed(path))?.collect();
