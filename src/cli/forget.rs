@@ -92,6 +92,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         report(&would, single.as_deref(), None, ctx)?;
         return Ok(Exit::Done);
     }
+    if let Some(id) = single.as_ref().filter(|_| would.is_all_gone()) {
+        if ctx.out.json {
+            report(&would, Some(id), Some(&[]), ctx)?;
+        }
+        ctx.out.note(format!("session {id} was forgotten before"))?;
+        return Ok(Exit::Done);
+    }
     confirm(args, &would, ctx)?;
     let gone = store.forget(&selection, ctx.now, false)?;
     store.finish()?;

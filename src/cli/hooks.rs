@@ -33,6 +33,7 @@ enum Verb {
     /// byte. A file that is not JSON is left alone.
     Install(Install),
     /// Remove the hooks
+    #[command(alias = "uninstall")]
     Remove(Remove),
     /// Show which hooks are installed
     Status,

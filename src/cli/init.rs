@@ -54,6 +54,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         consent(args, ctx)?;
         enable::agree(CONSENT_TEXT.to_owned(), ctx)?;
     }
+    ctx.restart_clock();
     let mut exit = backfill(&BackfillArgs::default(), ctx)?;
     let agents = FoundLogs::agents(&logs);
     if !ctx.out.quiet && !agents.is_empty() {

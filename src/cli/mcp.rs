@@ -39,6 +39,7 @@ enum Verb {
     /// left alone.
     Install(Install),
     /// Remove the server from agents' settings
+    #[command(alias = "uninstall")]
     Remove(Remove),
     /// Show where the server is installed
     Status,

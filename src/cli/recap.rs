@@ -11,7 +11,8 @@ use crate::model::error::Error;
 use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::table::COLUMNS_MAX;
-use crate::store::{SessionFilter, TYPED};
+use crate::model::time::Time;
+use crate::store::{SessionFilter, Store, TYPED};
 use anyhow::Result;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -51,20 +52,40 @@ impl Args {
 /// Days that are told without `--since`.
 const DAYS: &str = "7d";
 
+/// When the last session ended that the filter lets through, whenever that was.
+fn last_end(store: &Store, filter: &SessionFilter) -> Result<Option<Time>> {
+    let any = SessionFilter {
+        since: None,
+        limit: Some(1),
+        ..filter.clone()
+    };
+    let last = store.sessions(&any)?.into_iter().next();
+    Ok(last.and_then(|row| row.session.facts.ended.or(row.session.facts.started)))
+}
+
 /// Prints the recap.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = session_filters::scope(&args.filters, ctx)?;
     let days: When = DAYS.parse().map_err(anyhow::Error::msg)?;
-    let since = args.filters.since(ctx);
-    let since = since.unwrap_or_else(|| days.start(ctx.now, ctx.zone));
-    let filter = SessionFilter {
-        since: Some(since),
+    let store = ctx.reader()?;
+    let asked = args.filters.since(ctx);
+    let mut filter = SessionFilter {
+        since: Some(asked.unwrap_or_else(|| days.start(ctx.now, ctx.zone))),
         limit: (args.limit > 0).then_some(args.limit),
         ..session_filters::sessions(&reach, &args.filters, ctx)?
     };
-    let until = filter.until;
-    let store = ctx.reader()?;
-    let found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
+    let mut found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
+    if found.sessions.is_empty()
+        && asked.is_none()
+        && let Some(last) = last_end(&store, &filter)?
+    {
+        ctx.out
+            .note("no session in the last 7 days; these are the last 7 days of work")?;
+        filter.since = Some(days.start(last, ctx.zone));
+        filter.until = filter.until.or(Some(Time(last.0 + 1)));
+        found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
+    }
+    let (since, until) = (filter.since.unwrap_or(ctx.now), filter.until);
     let recap = recap(found.sessions, &found.done);
     if args.is_reward && recap.sessions == 0 {
         return Ok(Exit::Done);

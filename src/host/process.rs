@@ -207,7 +207,7 @@ pub fn pager(vars: &BTreeMap<String, String>) -> io::Result<Option<Pager>> {
     };
     let mut command = Command::new("/bin/sh");
     command.args(["-c", wanted]).env_clear().envs(vars);
-    for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c"), ("LESSCHARSET", "utf-8")] {
         if !vars.contains_key(name) {
             command.env(name, value);
         }

@@ -39,11 +39,15 @@ pub fn resumable(
     if !cwd.is_dir() {
         let folder = cwd.to_string_lossy();
         let message = format!("the folder of session {shown} no longer exists: {folder}");
-        let make = format!(
-            "mkdir -p {} && sessionmill resume {shown}",
-            shell::word(&folder)
-        );
-        return Err(failed(message).hinted(make));
+        // another system's folder can't be made here
+        let next = match cwd.is_absolute() {
+            true => format!(
+                "mkdir -p {} && sessionmill resume {shown}",
+                shell::word(&folder)
+            ),
+            false => read,
+        };
+        return Err(failed(message).hinted(next));
     }
     let path = env.vars.get("PATH").map_or("", String::as_str);
     let (name, args) = words

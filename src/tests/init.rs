@@ -60,10 +60,12 @@ fn yes_reads_everything_and_installs_nothing() {
 
 /// The fixtures' sessions are of March.
 #[test]
-fn the_reward_is_the_last_week_where_there_was_one() {
-    for (day, is_there) in [("2026-03-15", true), ("2026-06-01", false)] {
+fn the_reward_is_the_last_week_of_work() {
+    for (day, is_now) in [("2026-03-15", true), ("2026-06-01", false)] {
         let ran = desk().run(&format!("sessionmill init --yes --now {day}T12:00:00Z"));
-        assert_eq!(ran.stdout.contains("# Recap"), is_there, "{}", ran.shown());
+        assert!(ran.stdout.contains("# Recap: 2026-03-"), "{}", ran.shown());
+        let told = ran.stderr.contains("no session in the last 7 days");
+        assert_eq!(told, !is_now, "{}", ran.shown());
     }
 }
 
