@@ -99,16 +99,16 @@ impl LogReader {
     /// When the file can't be opened or `from` can't be reached; the message names the file.
     pub fn open(file: &SourceFile, from: u64, line: u64, content: Content) -> Result<LogReader> {
         let name = || format!("{}", file.path().display());
-        let mut raw = File::open(file.path()).with_context(name)?;
         let broken_off = Arc::default();
-        let source: Box<dyn Read + Send> = match file.compressed {
+        let source: Box<dyn Read + Send> = match file.is_packed() {
             true => {
-                let mut decoder = Decompressed::new(raw, &broken_off).with_context(name)?;
-                let skipped = std::io::copy(&mut (&mut decoder).take(from), &mut std::io::sink());
+                let mut unpacked = unpacked(file, &broken_off).with_context(name)?;
+                let skipped = std::io::copy(&mut (&mut unpacked).take(from), &mut std::io::sink());
                 skipped.with_context(name)?;
-                Box::new(decoder)
+                unpacked
             }
             false => {
+                let mut raw = File::open(file.path()).with_context(name)?;
                 raw.seek(SeekFrom::Start(from)).with_context(name)?;
                 Box::new(raw.take(file.stat.size.saturating_sub(from)))
             }
@@ -319,6 +319,17 @@ impl LogReader {
     }
 }
 
+/// The content of a log whose bytes on disk are other ones.
+fn unpacked(
+    file: &SourceFile,
+    broken_off: &Arc<OnceLock<BrokenOff>>,
+) -> std::io::Result<Box<dyn Read + Send>> {
+    Ok(match file.inside() {
+        Some(tables) => tables.open()?,
+        None => Box::new(Decompressed::new(File::open(file.path())?, broken_off)?),
+    })
+}
+
 /// Which bytes [`LogReader::block`] will give.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockRef {
@@ -337,9 +348,8 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
     let name = || format!("{}", file.path().display());
     let head_bytes = head.min(PRINT_BYTES as u64);
     let tail_from = read_to.saturating_sub(PRINT_BYTES as u64);
-    let mut raw = File::open(file.path()).with_context(name)?;
-    let (head, tail) = if file.compressed {
-        let mut decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;
+    let (head, tail) = if file.is_packed() {
+        let mut decoder = unpacked(file, &Arc::default()).with_context(name)?;
         let head = take(&mut decoder, head_bytes).with_context(name)?;
         let mut seen = head.clone();
         seen.extend(take(
@@ -353,6 +363,7 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
         let tail = seen.split_off(seen.len() - seen.len().min((read_to - tail_from) as usize));
         (head, tail)
     } else {
+        let mut raw = File::open(file.path()).with_context(name)?;
         let head = take(&mut raw, head_bytes).with_context(name)?;
         raw.seek(SeekFrom::Start(tail_from)).with_context(name)?;
         (
@@ -378,13 +389,12 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
 /// When the file can't be read; the message names it.
 pub fn content(file: &SourceFile, to: u64) -> Result<(Content, u64)> {
     let name = || format!("{}", file.path().display());
-    let raw = File::open(file.path()).with_context(name)?;
-    let mut source: Box<dyn Read> = match file.compressed {
+    let mut source: Box<dyn Read> = match file.is_packed() {
         true => {
-            let decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;
-            Box::new(decoder.take(to))
+            let unpacked = unpacked(file, &Arc::default()).with_context(name)?;
+            Box::new(unpacked.take(to))
         }
-        false => Box::new(raw.take(to)),
+        false => Box::new(File::open(file.path()).with_context(name)?.take(to)),
     };
     let (mut hash, mut buffer, mut seen) = (Hasher::new(), vec![0; 1 << 16], 0u64);
     loop {

@@ -6,12 +6,12 @@
 use crate::agents::registry;
 use crate::config::{self, Env};
 use crate::host::decompress::BrokenOff;
-use crate::host::files::walk;
 use crate::memory::session_activity::Judge;
 use crate::model::ledger::Ledger;
 use crate::model::source::Root;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
+use crate::pipeline::disk_logs::logs_on_disk;
 use crate::pipeline::doctor::deep::{changed_logs, compare};
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
@@ -24,6 +24,7 @@ use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Store};
 use anyhow::{Context, Result};
 use std::cell::Cell;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Removed when dropped.
@@ -127,7 +128,7 @@ impl Home {
         chunk: crate::model::policy::ChunkOptions,
         redactor: Redactor,
     ) -> Result<IngestReport> {
-        let files = walk(&roots, &registry::is_log).files;
+        let files = logs_on_disk(&roots).files;
         let setup = self.setup(roots, policy, chunk, redactor);
         let mut store = self.store(Access::ReadWrite)?;
         let report = index(&mut store, &setup, &Silent)?;
@@ -170,7 +171,7 @@ impl Home {
     /// What `doctor --deep` says of the store, once summaries are written.
     pub fn looked_at_deeply(&self) -> Result<Vec<String>> {
         let config = config::load(&self.env, registry::log_folders)?.config;
-        let files = walk(&config.roots, &registry::is_log).files;
+        let files = logs_on_disk(&config.roots).files;
         let summarize = &mut |store: &mut Store| {
             let judge = Judge {
                 classifier: Default::default(),
@@ -237,7 +238,11 @@ fn every_line_is_accounted_for(store: &Store, files: &[SourceFile]) -> Result<()
         let Some(account) = store.account(&file.key)? else {
             continue; // left out on purpose, or a problem of the report
         };
-        let bytes = std::fs::read(file.path())?;
+        let mut bytes = Vec::new();
+        match file.inside() {
+            Some(inside) => drop(inside.open()?.read_to_end(&mut bytes)?),
+            None => bytes = std::fs::read(file.path())?,
+        }
         let text = match file.compressed {
             true => match zstd::decode_all(&*bytes) {
                 Ok(_)

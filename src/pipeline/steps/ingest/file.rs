@@ -390,7 +390,7 @@ impl Fold {
             .file
             .stat
             .size
-            .max(if self.slice.file.compressed {
+            .max(if self.slice.file.is_packed() {
                 read_to
             } else {
                 0

@@ -9,7 +9,6 @@ use super::ids::Ids;
 use super::report::IngestReport;
 use super::workers::Pool;
 use crate::agents::registry;
-use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::Checkpoint;
@@ -18,6 +17,7 @@ use crate::model::source::{Slice, SourceChange, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
+use crate::pipeline::disk_logs::logs_on_disk;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::ParsedLog;
@@ -57,7 +57,7 @@ pub fn gather(
     report: &mut IngestReport,
 ) -> Result<Gathered> {
     let (found, last_seen) = std::thread::scope(|scope| {
-        let walk = scope.spawn(|| walk(&setup.roots, &registry::is_log));
+        let walk = scope.spawn(|| logs_on_disk(&setup.roots));
         let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen);
         (walk.join(), last_seen)
     });
@@ -275,7 +275,7 @@ fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
 /// A log that goes on holds nothing that was not read, and isn't to be derived again.
 fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
     let size = slice.file.stat.size;
-    let whole = !slice.file.compressed && size == old.stat.size && size == old.read_to;
+    let whole = !slice.file.is_packed() && size == old.stat.size && size == old.read_to;
     whole && slice.was.is_none() && slice.seen != SourceChange::Again
 }
 
@@ -375,7 +375,7 @@ fn follow(
     report: &mut IngestReport,
 ) -> bool {
     let as_long = slice.file.stat.size == checkpoint.stat.size;
-    let same = slice.seen == SourceChange::Grown && !slice.file.compressed && as_long;
+    let same = slice.seen == SourceChange::Grown && !slice.file.is_packed() && as_long;
     let mut file = slice.file.clone();
     if !same {
         // until it is read, the store must not take it for read
