@@ -29,6 +29,7 @@ pub mod phrases;
 pub mod prices;
 pub mod prose;
 pub mod replies;
+pub mod reports;
 pub mod requests;
 pub mod rollbacks;
 pub mod secrets;
