@@ -26,10 +26,10 @@ static SHARES: [Share; 8] = [
     share(8, 4, POINT_CHARS_MAX),
     share(6, 3, POINT_CHARS_MAX),
     share(5, 2, POINT_CHARS_MAX),
-    share(4, 2, 160),
-    share(4, 1, 140),
-    share(3, 1, 120),
-    share(2, 1, 120),
+    share(4, 2, POINT_CHARS_MAX),
+    share(4, 1, 180),
+    share(3, 1, 160),
+    share(2, 1, 140),
 ];
 
 const fn share(points: usize, sentences: usize, bytes: usize) -> Share {

@@ -9,6 +9,7 @@ use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::left::{is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending};
 use crate::rules::paths::is_throwaway;
+use crate::rules::reports::is_moved;
 use crate::rules::words::{content_words, sentences};
 use std::collections::BTreeSet;
 
@@ -34,7 +35,8 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
         for sentence in sentences(&text) {
             let sentence = without_mark(sentence);
             let is_yours = is_work && is_yours(sentence);
-            let is_left = is_undone(sentence) || is_yours;
+            // commits say themselves whether they were pushed
+            let is_left = (is_undone(sentence) || is_yours) && !is_moved(sentence);
             let is_led = sentence.ends_with(':') && !is_yours;
             let sentence = sentence.trim_end_matches(':');
             let is_short = sentence.chars().count() <= SENTENCE_CHARS_MAX && !is_led;

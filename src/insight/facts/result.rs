@@ -30,7 +30,7 @@ const OTHER_STEPS_MAX: usize = 2;
 const RESULT_CHARS_MAX: usize = 1_000;
 
 /// Of it, what answers the objective where more was done for another request.
-const OPENING_CHARS_MAX: usize = 650;
+const OPENING_CHARS_MAX: usize = 750;
 
 /// Of the request that a list answers so much says which.
 const ASKED_CHARS_MAX: usize = 80;
