@@ -19,6 +19,7 @@ mod meaning;
 mod measure;
 mod recall;
 mod renumber;
+mod report;
 mod repositories;
 #[path = "../../src/tests/server.rs"]
 #[expect(dead_code, reason = "tests ask more of it")]

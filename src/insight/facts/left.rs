@@ -9,6 +9,7 @@ use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::left::{is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending};
 use crate::rules::paths::is_throwaway;
+use crate::rules::reports::is_moved;
 use crate::rules::words::{content_words, sentences};
 use std::collections::BTreeSet;
 
@@ -33,9 +34,12 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
         let text = folded(bare);
         for sentence in sentences(&text) {
             let sentence = without_mark(sentence);
-            let is_left = is_undone(sentence) || is_work && is_yours(sentence);
-            let is_short =
-                sentence.chars().count() <= SENTENCE_CHARS_MAX && !sentence.ends_with(':');
+            let is_yours = is_work && is_yours(sentence);
+            // commits say themselves whether they were pushed
+            let is_left = (is_undone(sentence) || is_yours) && !is_moved(sentence);
+            let is_led = sentence.ends_with(':') && !is_yours;
+            let sentence = sentence.trim_end_matches(':');
+            let is_short = sentence.chars().count() <= SENTENCE_CHARS_MAX && !is_led;
             if is_left && is_short && !all.iter().any(|known| known == sentence) {
                 all.push(sentence.to_owned());
             }
@@ -80,6 +84,15 @@ pub fn uncommitted(
             changed.clear();
         }
     }
+    // a tool that opens pull requests commits too, and nobody saw it
+    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
+    let mut since = lines
+        .iter()
+        .rev()
+        .take_while(|line| !line.item.findings.iter().any(is_change));
+    if !has_commits && since.any(names_pull_request) {
+        return None;
+    }
     let is_left = |file: &&Sourced<ChangedFile>| {
         changed.contains(file.what.path.as_str()) && !is_throwaway(&file.what.path)
     };
@@ -91,6 +104,20 @@ pub fn uncommitted(
     };
     let step = last?.source(step);
     (is_git && left > 0).then_some(step)
+}
+
+/// The agent names a pull request by its address.
+fn names_pull_request(line: &LocatedItem<'_>) -> bool {
+    const WORDS: [&str; 2] = ["/pull/", "/merge_requests/"];
+    let is_said = line.main && line.item.kind == ItemKind::Agent;
+    let number = |word: &str| {
+        let text = line.words();
+        let mut found = text
+            .match_indices(word)
+            .map(|(at, word)| &text[at + word.len()..]);
+        found.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    is_said && WORDS.into_iter().any(number)
 }
 
 /// Says that nobody committed what was changed.
@@ -124,6 +151,21 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
     Some(line.source(format!("{ABOUT_TO}{said}")))
 }
 
+/// The plan that a person refused at the end.
+pub fn refused_plan(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let mut last = lines.iter().rev().filter(|line| line.main);
+    let line = last.find(|line| line.item.kind != ItemKind::Note)?;
+    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
+    let plan = line.item.text.strip_prefix("Action: ExitPlanMode(")?;
+    let title = plan.strip_prefix('"')?.split_once('"')?.0;
+    let title = title.strip_prefix("Plan: ").unwrap_or(title);
+    let is_last = line.item.findings.iter().any(is_refused) && !title.is_empty();
+    is_last.then(|| line.source(format!("{NOT_APPROVED}{title}")))
+}
+
+/// Stands before the title of a plan that a person refused.
+const NOT_APPROVED: &str = "Plan not approved: ";
+
 /// With more words that say something, an announcement says what it is about.
 const VAGUE_WORDS_MAX: usize = 2;
 
@@ -136,7 +178,15 @@ const ANNOUNCED_CHARS_MAX: usize = 200;
 /// Changes are in a commit or put aside, or somebody says so.
 fn moves_changes(line: &LocatedItem<'_>) -> bool {
     // who looks at commits after a change may look at one that holds it
-    const COMMANDS: [&str; 8] = [
+    const SAYS: [&str; 4] = [
+        "/pull/",
+        "ommitted as ",
+        "ommitted and pushed",
+        "PR submitted",
+    ];
+    const COMMANDS: [&str; 10] = [
+        "pr submit",
+        "gt submit",
         "git log",
         "git show",
         "git commit",
@@ -163,6 +213,8 @@ fn moves_changes(line: &LocatedItem<'_>) -> bool {
         ItemKind::Prompt | ItemKind::Aside => {
             text.contains("git commit") || text.contains("committed")
         }
+        // a wrapper of git may have done it
+        ItemKind::Agent if line.main => SAYS.iter().any(|said| text.contains(said)),
         _ => false,
     }
 }
@@ -195,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_plan_is_left() {
+        let refused = [Finding::Refused { key: 0 }];
+        let call = "Action: ExitPlanMode(\"Plan: Split the cart\") → refused by the user";
+        let line = LocatedItem::sample(ItemKind::Digest, 1, call, &refused);
+        let note = LocatedItem::sample(ItemKind::Note, 2, "Note: interrupted by the user", &[]);
+        let said = |lines: &[LocatedItem<'_>]| refused_plan(lines).map(|step| step.what);
+        let wants = Some("Plan not approved: Split the cart".to_owned());
+        assert_eq!(said(&[line, note]), wants);
+        let later = LocatedItem::sample(ItemKind::Agent, 3, "Agent: Done.", &[]);
+        assert_eq!(said(&[line, later]), None);
+    }
+
+    #[test]
     fn changes_that_nobody_committed_are_left() {
         let edit = [Finding::Changed {
             path: "/p/a.rs".into(),
@@ -205,6 +270,7 @@ mod tests {
             hash: String::new(),
             subject: "a".into(),
             again: false,
+            size: None,
         }];
         let line = |kind, text, findings| LocatedItem::sample(kind, 1, text, findings);
         let edited = line(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0", &edit[..]);
@@ -227,6 +293,14 @@ mod tests {
             assert_eq!(left(lines, Some("main")), None);
         }
         assert_eq!(left(&[edited], None), None, "nothing is known of git");
+        let agent = |text| line(ItemKind::Agent, text, &[]);
+        let opened = agent("Agent: PR: https://github.com/us/shop/pull/7");
+        assert_eq!(left(&[edited, opened], Some("main")), None);
+        assert_eq!(
+            left(&[opened, edited], Some("main")),
+            wants,
+            "it was changed later"
+        );
         assert!(says_uncommitted(later) && says_uncommitted(NO_COMMIT));
     }
 }
