@@ -184,7 +184,7 @@ fn llm_summary_document(llm_summary: &LlmSummary) -> Value {
 fn absent(id: &str, forgotten: bool) -> Error {
     let message = match forgotten {
         true => format!("session {id} was forgotten"),
-        false => format!("there is no episode or session {id}"),
+        false => format!("no session or episode begins with {id}"),
     };
     let error = Error::new(ErrorKind::Failed, message);
     match forgotten {
