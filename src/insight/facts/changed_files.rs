@@ -212,6 +212,7 @@ fn is_meant(file: &str, named: &str) -> bool {
 fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<ChangedFile>> {
     let mut all: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
     let mut staged: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
+    let mut work: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
     let (mut commits, mut helped) = (false, false);
     for line in lines {
         helped |= !line.main || is_agents(line.item.text);
@@ -255,7 +256,7 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                             }
                         }
                         Tree::Work if helped && is_named(lines, path) => {
-                            all.insert(path.as_str(), file);
+                            work.insert(path.as_str(), file);
                         }
                         Tree::Last | Tree::Work => {}
                     }
@@ -263,6 +264,9 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                 _ => {}
             }
         }
+    }
+    for (path, file) in work {
+        all.entry(path).or_insert(file);
     }
     all
 }

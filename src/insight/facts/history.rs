@@ -59,7 +59,7 @@ impl<'t> Commits<'t> {
         let mut is_sent = false;
         for finding in line.item.findings {
             // what is committed in the same command is squashed too
-            if squashes && !matches!(finding, Finding::Commit { .. } | Finding::Stat { .. }) {
+            if squashes && matches!(finding, Finding::Listed { .. } | Finding::Pushed) {
                 self.squash();
                 squashes = false;
             }

@@ -242,7 +242,7 @@ fn what_was_squashed_is_in_the_commit_that_it_was_made_for() {
     let squash = "Action: Bash(git commit --fixup=1a2b3c4 && git rebase -i --autosquash 0000000 && git log --oneline) → …";
     let [fix] = fix;
     let [now] = listed("9abcdef", "One", false);
-    let both = [fix.clone(), now.clone()];
+    let both = [Finding::Worked { key: 1 }, fix.clone(), now.clone()];
     assert_eq!(told(&[one, line(2, squash, &both)]), ["9abcdef One false"]);
     let only = [fix.clone()];
     assert_eq!(told(&[one, line(2, squash, &only)]), [" One false"]);
