@@ -185,7 +185,7 @@ fn confirm(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<()> {
     match ctx.ask(&question)? {
         Some(answer) if answer.eq_ignore_ascii_case("yes") => Ok(()),
         _ => {
-            let message = format!("nothing was forgotten: this would delete {}", counts(would));
+            let message = format!("this would delete {}; nothing was deleted", counts(would));
             Err(Error::usage(message)
                 .hinted("add --dry-run to see what, or --yes to do it")
                 .into())

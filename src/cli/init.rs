@@ -109,7 +109,7 @@ fn consent(args: &Args, ctx: &mut Ctx) -> Result<()> {
     if args.yes || is_yes(ctx, "Do you agree? [y/N]")? {
         return Ok(());
     }
-    let refused = Error::usage("nothing was read: reading logs needs your consent");
+    let refused = Error::usage("reading logs needs your consent; nothing was read");
     Err(refused.hinted("sessionmill init --yes").into())
 }
 

@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::pages::{self, Page};
 use super::session_filters::{self, Filters};
 use crate::insight::recap::{markdown, recap};
+use crate::memory::reach::Reach;
 use crate::memory::recap_sessions::recap_sessions;
 use crate::memory::when::When;
 use crate::model::error::Error;
@@ -40,7 +41,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The last week's, or nothing.
+    /// The last week of work, or nothing.
     pub(super) fn reward() -> Args {
         Args {
             is_reward: true,
@@ -63,28 +64,37 @@ fn last_end(store: &Store, filter: &SessionFilter) -> Result<Option<Time>> {
     Ok(last.and_then(|row| row.session.facts.ended.or(row.session.facts.started)))
 }
 
-/// Prints the recap.
-pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let reach = session_filters::scope(&args.filters, ctx)?;
+/// The days that are told. Those that nobody named are the last ones with a session, which is said.
+fn days(args: &Args, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result<SessionFilter> {
     let days: When = DAYS.parse().map_err(anyhow::Error::msg)?;
-    let store = ctx.reader()?;
     let asked = args.filters.since(ctx);
     let mut filter = SessionFilter {
         since: Some(asked.unwrap_or_else(|| days.start(ctx.now, ctx.zone))),
         limit: (args.limit > 0).then_some(args.limit),
-        ..session_filters::sessions(&reach, &args.filters, ctx)?
+        ..session_filters::sessions(reach, &args.filters, ctx)?
     };
-    let mut found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
-    if found.sessions.is_empty()
-        && asked.is_none()
-        && let Some(last) = last_end(&store, &filter)?
+    let one = SessionFilter {
+        limit: Some(1),
+        ..filter.clone()
+    };
+    if asked.is_none()
+        && store.sessions(&one)?.is_empty()
+        && let Some(last) = last_end(store, &filter)?
     {
         ctx.out
             .note("no session in the last 7 days; these are the last 7 days of work")?;
         filter.since = Some(days.start(last, ctx.zone));
         filter.until = filter.until.or(Some(Time(last.0 + 1)));
-        found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
     }
+    Ok(filter)
+}
+
+/// Prints the recap.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let reach = session_filters::scope(&args.filters, ctx)?;
+    let store = ctx.reader()?;
+    let filter = days(args, &reach, &store, ctx)?;
+    let found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
     let (since, until) = (filter.since.unwrap_or(ctx.now), filter.until);
     let recap = recap(found.sessions, &found.done);
     if args.is_reward && recap.sessions == 0 {
@@ -124,14 +134,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         }
     }
     if recap.sessions == 0 && reach.refusal().is_none() {
-        let latest = SessionFilter {
-            since: None,
+        let any = SessionFilter {
             until: None,
-            limit: Some(1),
             ..filter
         };
-        let latest = store.sessions(&latest)?;
-        let ended = latest.first().and_then(|row| row.session.facts.ended);
+        let ended = last_end(&store, &any)?;
         let day = ended.map(|at| ctx.zone.show(at).format("%Y-%m-%d").to_string());
         let since = day.unwrap_or_else(|| "30d".to_owned());
         ctx.out

@@ -31,8 +31,8 @@ pub struct Filters {
     /// Only namespaces with this prefix (6 to 64 hex digits, or a project's path or name)
     #[arg(long, value_name = "HEX")]
     pub namespace: Vec<String>,
-    /// Only this agent's sessions and its changes to repositories and files; for changes also:
-    /// person, unknown
+    /// Only this agent: claude, codex, …; for changes to repositories and files also person and
+    /// unknown
     #[arg(long, value_name = "NAME", value_parser = agent)]
     pub agent: Option<Agent>,
     /// Only what happened since WHEN: 14d, '3 months', yesterday, 'last week', 2026-04-01T10:00

@@ -113,8 +113,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         undone::tell_given_up(&found.given_up, ctx)?;
     }
     if found.is_undecided() {
-        ctx.out.note("no decision mentions it")?;
         let words = words.join(" ");
+        ctx.out.note(format!("no decision mentions: {words}"))?;
         ctx.out.note(format!("hint: sessionmill search {words}"))?;
         return Ok(Exit::Failed);
     }

@@ -3,13 +3,14 @@
 //! Knows bytes and newlines; refuses to know JSON: a line too long to hold is streamed through the
 //! caller's [`Reduce`]. Counts every content byte it reads, because efficiency is tested by counting.
 
+use crate::host::decompress::{BrokenOff, Decompressed};
 use crate::model::checkpoint::Fingerprints;
 use crate::model::source::SourceFile;
 use anyhow::{Context, Result};
 use crc32fast::Hasher;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
@@ -24,33 +25,6 @@ pub const BLOCK_LINES_MAX: usize = 8_192;
 pub const LINE_MAX: usize = 8 << 20;
 /// Bytes that a fingerprint covers (formats § 7).
 pub const PRINT_BYTES: usize = 4096;
-
-/// Bytes that a compressed log may come to for each byte on disk. Real logs come to 20, histories that
-/// are copied over and over to 100; larger: a file of some kilobytes keeps a run busy for an hour.
-const UNPACKED_RATIO_MAX: u64 = 250;
-/// Bytes that any compressed log may come to, however small it is.
-const UNPACKED_MIN: u64 = 64 << 20;
-/// Bytes that no compressed log may come to. The largest that people tell of have 2 GB.
-const UNPACKED_MAX: u64 = 16 << 30;
-
-/// Why a compressed log ended before its time; what could be decompressed was handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BrokenOff {
-    /// The decoder can't go on.
-    Damaged,
-    /// It comes to more than a log of its size on disk ever does.
-    TooMuch,
-}
-
-impl BrokenOff {
-    /// The reason in a ledger.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            BrokenOff::Damaged => "damaged compression",
-            BrokenOff::TooMuch => "decompression bomb",
-        }
-    }
-}
 
 /// Makes a copy of a long line that can be held in memory.
 pub trait Reduce {
@@ -345,50 +319,6 @@ impl LogReader {
     }
 }
 
-/// The content of a compressed file, as far as it can be decompressed: damage is its end, and so is
-/// more than a log comes to.
-struct Decompressed {
-    decoder: zstd::Decoder<'static, BufReader<File>>,
-    /// Bytes that may still come.
-    left: u64,
-    broken_off: Arc<OnceLock<BrokenOff>>,
-}
-
-impl Decompressed {
-    fn new(raw: File, broken_off: &Arc<OnceLock<BrokenOff>>) -> std::io::Result<Decompressed> {
-        let packed = raw.metadata()?.len();
-        Ok(Decompressed {
-            decoder: zstd::Decoder::new(raw)?,
-            left: unpacked_max(packed),
-            broken_off: broken_off.clone(),
-        })
-    }
-
-    fn break_off(&self, why: BrokenOff) -> usize {
-        self.broken_off.get_or_init(|| why);
-        0
-    }
-}
-
-impl Read for Decompressed {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let most = usize::try_from(self.left.max(1)).unwrap_or(usize::MAX);
-        let wanted = buffer.len().min(most);
-        match self.decoder.read(&mut buffer[..wanted]) {
-            // the system's own errors have a number, the decoder's don't
-            Err(e) if e.raw_os_error().is_none() && e.kind() != ErrorKind::Interrupted => {
-                Ok(self.break_off(BrokenOff::Damaged))
-            }
-            Ok(read) if read as u64 > self.left => Ok(self.break_off(BrokenOff::TooMuch)),
-            Ok(read) => {
-                self.left -= read as u64;
-                Ok(read)
-            }
-            failed => failed,
-        }
-    }
-}
-
 /// The content of a log whose bytes on disk are other ones.
 fn unpacked(
     file: &SourceFile,
@@ -398,13 +328,6 @@ fn unpacked(
         Some(tables) => tables.open()?,
         None => Box::new(Decompressed::new(File::open(file.path())?, broken_off)?),
     })
-}
-
-/// Bytes that a compressed file of this size may come to.
-fn unpacked_max(packed: u64) -> u64 {
-    packed
-        .saturating_mul(UNPACKED_RATIO_MAX)
-        .clamp(UNPACKED_MIN, UNPACKED_MAX)
 }
 
 /// Which bytes [`LogReader::block`] will give.

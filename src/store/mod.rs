@@ -100,6 +100,8 @@ pub struct Store {
     names: FxHashMap<String, i64>,
     /// Something was written since opening or the last [`Store::finish`].
     dirty: bool,
+    /// Episodes whose words this run added to the index.
+    indexed: u64,
     /// Of the data, when it was looked at last.
     version: i64,
 }

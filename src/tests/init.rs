@@ -135,7 +135,7 @@ fn what_init_installs_uninstall_takes_away_byte_for_byte() {
     assert!(desk.path(".zfunc/_sessionmill").exists());
     assert!(
         gone.stdout
-            .contains("the store stays: ~/.graphiti/sessionmill.db"),
+            .contains("the store was kept: ~/.graphiti/sessionmill.db"),
         "{}",
         gone.shown()
     );
@@ -205,7 +205,7 @@ fn without_a_timer_the_warning_says_what_to_do() {
     let desk = Desk::with_fixtures();
     let ran = desk.run("sessionmill init --yes --timer");
     assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
-    let hint = "hint: let your own scheduler start: sessionmill run nightly --quiet";
+    let hint = "hint: run this from your own scheduler: sessionmill run nightly --quiet";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
 }
 

@@ -417,10 +417,12 @@ fn tokens_are_counted_alike_for_people_and_programs() {
     );
     assert!(told.contains("tokens used by agents"), "{told}");
     let recap = ran(&desk, "recap");
+    assert!(recap.stdout.contains("2026-03-14"), "{}", recap.shown());
+    let since = ran(&desk, "recap --since yesterday");
     assert!(
-        recap.stderr.contains("recap --since 2026-03-14"),
+        since.stderr.contains("recap --since 2026-03-14"),
         "{}",
-        recap.shown()
+        since.shown()
     );
 }
 

@@ -68,7 +68,7 @@ pub fn reading_line(all: &[FoundLogs]) -> String {
     let bytes: u64 = all.iter().map(|found| found.bytes).sum();
     let time = match bytes / BYTES_PER_SECOND {
         _ if bytes == 0 => {
-            return "nothing to read yet; runs will find what agents write from now on".into();
+            return "nothing to read yet; later runs read what agents write from now on".into();
         }
         0 => "less than a second".to_owned(),
         seconds => duration_ms(seconds * 1_000),

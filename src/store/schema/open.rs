@@ -72,6 +72,7 @@ impl Store {
             access,
             names: FxHashMap::default(),
             dirty: false,
+            indexed: 0,
             version: 0,
         })
     }

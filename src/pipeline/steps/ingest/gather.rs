@@ -123,7 +123,7 @@ fn with_relatives(
     store: Option<&Store>,
 ) -> Result<Vec<Family>> {
     let mut also = match store {
-        Some(store) => store.tied(works.iter().flat_map(|work| &*work.ties))?,
+        Some(store) => store.tied(works.iter().flat_map(|work| work.ties.lines()))?,
         None => Vec::new(),
     };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
@@ -194,8 +194,8 @@ impl Folders {
 }
 
 /// Names as a file's work keeps them.
-fn compact(ties: Vec<String>) -> Box<[Box<str>]> {
-    ties.into_iter().map(String::into_boxed_str).collect()
+fn compact(ties: Vec<String>) -> Box<str> {
+    ties.join("\n").into_boxed_str()
 }
 
 /// Runs in a worker: the only reading that gathering does.
@@ -489,7 +489,7 @@ fn admitted(
 /// New logs that begin with the same record are forks of one another. Where their heads don't say
 /// whose history it is, how they go on does: they are read twice; there are few.
 fn tell_forks(works: &mut [Box<FileWork>], report: &mut IngestReport) {
-    let first_record = |n: &usize| works[*n].ties.iter().find(|tie| tie.starts_with("uuid:"));
+    let first_record = |n: &usize| works[*n].ties.lines().find(|tie| tie.starts_with("uuid:"));
     let is_new_main = |n: &usize| works[*n].before.is_none() && works[*n].stream.is_none();
     let new = (0..works.len()).filter(|n| is_new_main(n) && first_record(n).is_some());
     let mut new: Vec<usize> = new.collect();
