@@ -64,7 +64,9 @@ pub fn sections_beside(summary: &Summary, title: &str) -> String {
     let objective = summary.objective.as_ref().map(|said| said.what.as_str());
     let objective = objective.filter(|objective| {
         let rest = objective.strip_prefix(title).map(str::trim_start);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+        // the project stands above; a branch or what was shipped doesn't
+        let is_project = |rest: &str| rest.starts_with('(') && !rest.contains([',', ':', '#']);
+        rest.is_some_and(|rest| rest.is_empty() || is_project(rest))
     });
     match objective {
         Some(said) => sections.replacen(&format!("\n## Objective\n{said}\n"), "", 1),

@@ -30,6 +30,7 @@ pub mod prices;
 pub mod products;
 pub mod prose;
 pub mod replies;
+pub mod reports;
 pub mod requests;
 pub mod rollbacks;
 pub mod secrets;

@@ -108,7 +108,7 @@ fn halves(sum: u64, difference: i64) -> Option<(u64, u64)> {
     let more = (sum as i64 + difference)
         .try_into()
         .ok()
-        .filter(|twice: &u64| twice % 2 == 0)?;
+        .filter(|twice: &u64| twice.is_multiple_of(2))?;
     Some((more / 2, sum.checked_sub(more / 2)?))
 }
 

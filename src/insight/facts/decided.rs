@@ -10,8 +10,10 @@ use crate::model::summary::{Decision, Sourced};
 use crate::rules::decisions::{Stated, choices, decisions};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
-    Reply, asks_which, is_chore, offers_change, offers_several, reply, suggests, takes_up,
+    Reply, asks_which, is_chore, offers_change, offers_other_way, offers_several, reply, suggests,
+    takes_up,
 };
+use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentence_end, sentences as all_sentences};
 
 /// Decisions of people in one session that are listed; more of them are seldom decisions.
@@ -84,9 +86,11 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
     let mut all = Vec::new();
     let mut known = Vec::new();
     let mut before = Before::default();
-    for line in lines.iter().filter(|line| line.main) {
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
+        let after = &lines[at + 1..];
         for finding in line.item.findings {
-            if let Some(decision) = answered(finding, line) {
+            let refused = || said_when_refused(finding, line, after);
+            if let Some(decision) = answered(finding, line).or_else(refused) {
                 add(&mut all, &mut known, line, ANSWERED, decision);
             }
         }
@@ -103,10 +107,65 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             for stated in own.filter(|stated| !is_reply && !before.said(&stated.sentence)) {
                 add(&mut all, &mut known, line, stated.rank, of(stated));
             }
+            if let Some(decision) = proposed(line, after).filter(|_| !is_reply) {
+                add(&mut all, &mut known, line, AGREED, decision);
+            }
             before.person = line.words();
         }
     }
     all
+}
+
+/// What a person asked for when refusing a call, where a later call of the same answer changed something: `let's
+/// call it "Transcript" in both`.
+fn said_when_refused(
+    finding: &Finding,
+    line: &LocatedItem<'_>,
+    after: &[LocatedItem<'_>],
+) -> Option<Decision> {
+    let is_refused = matches!(finding, Finding::Refused { .. });
+    let (call, words) = line.words().split_once(REFUSED).filter(|_| is_refused)?;
+    let words = words.trim();
+    let asks = |sentence: &str| {
+        let asked = request(sentence);
+        suggests(sentence) || asked.is_some_and(|asked| asked.kind == RequestKind::Ask)
+    };
+    let is_one = words.len() <= PICK_BYTES_MAX
+        && !is_chore(words)
+        && all_sentences(words).any(asks)
+        && is_carried_out(after);
+    let name = call.split('(').next().unwrap_or_default();
+    let name = name.trim_start_matches("Action: ");
+    is_one.then(|| Decision {
+        decision: words.to_owned(),
+        about: Some(format!("said when refusing {name}")),
+        ..Decision::default()
+    })
+}
+
+/// Stands between a call and what a person said when refusing it.
+const REFUSED: &str = " → refused by the user: ";
+
+/// Another way that a person proposed in a question, where the answer to it changed files: `couldn't we keep both?`
+fn proposed(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Decision> {
+    let words = line.words().trim();
+    if words.len() > PICK_BYTES_MAX || words.contains('\n') {
+        return None;
+    }
+    let other = all_sentences(words).find(|sentence| offers_other_way(sentence))?;
+    is_carried_out(after).then(|| Decision {
+        decision: other.to_owned(),
+        ..Decision::default()
+    })
+}
+
+/// A call changed a file before somebody spoke again.
+fn is_carried_out(after: &[LocatedItem<'_>]) -> bool {
+    let exchange = after
+        .iter()
+        .take_while(|line| !(line.main && is_said(line)));
+    let mut findings = exchange.flat_map(|line| line.item.findings);
+    findings.any(|finding| matches!(finding, Finding::Changed { .. }))
 }
 
 fn of(stated: Stated) -> Decision {

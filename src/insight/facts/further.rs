@@ -24,6 +24,9 @@ const REQUEST_CHARS_MAX: usize = 120;
 /// A question that nobody answered says nothing with fewer.
 const QUESTION_WORDS_MIN: usize = 4;
 
+/// Of what nothing came, with fewer: `use the other skill`.
+const ASK_WORDS_MIN: usize = 3;
+
 /// With fewer words that say something, what begins so asks for nothing: `I was mistaken`.
 const STATEMENT_WORDS_MIN: usize = 3;
 const STATES: [&str; 10] = [
@@ -39,12 +42,12 @@ struct Listed {
 }
 
 /// All but the first request: of many those that something came of, and the last ones. With what the agent said to
-/// each (`answers`; to that at `main` the session's result), where that is known, and where the prompts of these stand.
+/// each (`answers`; those at `in_result` are told there), where that is known, and where the prompts of these stand.
 pub fn requests(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     first: Option<&Sourced<String>>,
-    (answers, main): (&[(usize, Sourced<String>)], Option<usize>),
+    (answers, in_result): (&[(usize, Sourced<String>)], &[usize]),
 ) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
     let others = prompts
         .iter()
@@ -52,13 +55,18 @@ pub fn requests(
     let mut all: Vec<Listed> = Vec::new();
     for prompt in others {
         let answer = answers.iter().find(|(at, _)| *at == prompt.at);
-        let answer = match main == Some(prompt.at) {
+        let answer = match in_result.contains(&prompt.at) {
             true => Some(Answer::Result),
             false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
         };
         let Some(text) = said(lines, prompt, answer.as_ref()) else {
             continue;
         };
+        // the objective says it, and the result what came of it
+        let bare = text.strip_suffix(IN_RESULT).unwrap_or(&text);
+        if bare.len() < text.len() && first.is_some_and(|first| first.what.contains(bare)) {
+            continue;
+        }
         if all.iter().all(|known| known.request.what != text) {
             let exchange = exchange(lines, prompt.at);
             let mut findings = exchange.iter().flat_map(|line| line.item.findings);
@@ -165,10 +173,12 @@ fn said(
     let says = about.iter().filter(|word| !is_idle(word)).count();
     let nothing_came = || answer.is_none() && became().is_empty();
     let is_short = match best.kind {
-        RequestKind::Ask => says == 0,
+        RequestKind::Ask => says < ASK_WORDS_MIN,
         _ => says < QUESTION_WORDS_MIN,
     };
-    if is_short && nothing_came() {
+    // `do it (see Result)` says nothing of its own
+    let is_bare = || matches!(answer, Some(Answer::Result)) && says < 2;
+    if is_short && nothing_came() || is_bare() {
         return None;
     }
     let is_told = best.kind == RequestKind::Ask || answer.is_some();
@@ -330,7 +340,7 @@ mod tests {
         let first = lines[0].source(String::new());
         let answer = lines[6].source("It rounded twice.".to_owned());
         let answers = [(5, answer)];
-        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), (&answers, None));
+        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), (&answers, &[]));
         assert_eq!(at.len(), told.len());
         let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
         assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));

@@ -384,6 +384,13 @@ pub fn says_unpushed(step: &str) -> Option<bool> {
 /// The log tells of a remote: something was pushed, or commands and answers name one.
 pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     const NAMES: [&str; 4] = ["git fetch", "git pull", "origin/", "git push"];
+    const TOLD: [&str; 5] = [
+        "not pushed",
+        "unpushed",
+        "ahead of origin",
+        "ready to push",
+        "didn't push",
+    ];
     const NONE: [&str; 2] = [
         "No configured push destination",
         "does not appear to be a git",
@@ -400,7 +407,16 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
             && NAMES.iter().any(|name| text.contains(name))
             && !NONE.iter().any(|none| text.contains(none))
     };
-    told || lines.iter().any(names)
+    // `1 commit ahead of origin. Ready to push.`
+    let last = lines
+        .iter()
+        .rev()
+        .find(|line| line.main && line.item.kind == ItemKind::Agent);
+    let tells = last.is_some_and(|line| {
+        let words = line.words().to_lowercase();
+        TOLD.iter().any(|told| words.contains(told))
+    });
+    told || tells || lines.iter().any(names)
 }
 
 /// Stands behind a task that may be done.

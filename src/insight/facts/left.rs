@@ -9,6 +9,7 @@ use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::left::{is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending};
 use crate::rules::paths::is_throwaway;
+use crate::rules::reports::is_moved;
 use crate::rules::words::{content_words, sentences};
 use std::collections::BTreeSet;
 
@@ -33,9 +34,12 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
         let text = folded(bare);
         for sentence in sentences(&text) {
             let sentence = without_mark(sentence);
-            let is_left = is_undone(sentence) || is_work && is_yours(sentence);
-            let is_short =
-                sentence.chars().count() <= SENTENCE_CHARS_MAX && !sentence.ends_with(':');
+            let is_yours = is_work && is_yours(sentence);
+            // commits say themselves whether they were pushed
+            let is_left = (is_undone(sentence) || is_yours) && !is_moved(sentence);
+            let is_led = sentence.ends_with(':') && !is_yours;
+            let sentence = sentence.trim_end_matches(':');
+            let is_short = sentence.chars().count() <= SENTENCE_CHARS_MAX && !is_led;
             if is_left && is_short && !all.iter().any(|known| known == sentence) {
                 all.push(sentence.to_owned());
             }
@@ -147,6 +151,21 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
     Some(line.source(format!("{ABOUT_TO}{said}")))
 }
 
+/// The plan that a person refused at the end.
+pub fn refused_plan(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let mut last = lines.iter().rev().filter(|line| line.main);
+    let line = last.find(|line| line.item.kind != ItemKind::Note)?;
+    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
+    let plan = line.item.text.strip_prefix("Action: ExitPlanMode(")?;
+    let title = plan.strip_prefix('"')?.split_once('"')?.0;
+    let title = title.strip_prefix("Plan: ").unwrap_or(title);
+    let is_last = line.item.findings.iter().any(is_refused) && !title.is_empty();
+    is_last.then(|| line.source(format!("{NOT_APPROVED}{title}")))
+}
+
+/// Stands before the title of a plan that a person refused.
+const NOT_APPROVED: &str = "Plan not approved: ";
+
 /// With more words that say something, an announcement says what it is about.
 const VAGUE_WORDS_MAX: usize = 2;
 
@@ -159,7 +178,15 @@ const ANNOUNCED_CHARS_MAX: usize = 200;
 /// Changes are in a commit or put aside, or somebody says so.
 fn moves_changes(line: &LocatedItem<'_>) -> bool {
     // who looks at commits after a change may look at one that holds it
-    const COMMANDS: [&str; 8] = [
+    const SAYS: [&str; 4] = [
+        "/pull/",
+        "ommitted as ",
+        "ommitted and pushed",
+        "PR submitted",
+    ];
+    const COMMANDS: [&str; 10] = [
+        "pr submit",
+        "gt submit",
         "git log",
         "git show",
         "git commit",
@@ -186,6 +213,8 @@ fn moves_changes(line: &LocatedItem<'_>) -> bool {
         ItemKind::Prompt | ItemKind::Aside => {
             text.contains("git commit") || text.contains("committed")
         }
+        // a wrapper of git may have done it
+        ItemKind::Agent if line.main => SAYS.iter().any(|said| text.contains(said)),
         _ => false,
     }
 }
@@ -215,6 +244,19 @@ mod tests {
         let wants = Some("In progress: I'll amend the commit".to_owned());
         assert_eq!(said("Agent: The docs pass. I'll amend the commit:"), wants);
         assert_eq!(said("Agent: The docs pass."), None);
+    }
+
+    #[test]
+    fn a_refused_plan_is_left() {
+        let refused = [Finding::Refused { key: 0 }];
+        let call = "Action: ExitPlanMode(\"Plan: Split the cart\") → refused by the user";
+        let line = LocatedItem::sample(ItemKind::Digest, 1, call, &refused);
+        let note = LocatedItem::sample(ItemKind::Note, 2, "Note: interrupted by the user", &[]);
+        let said = |lines: &[LocatedItem<'_>]| refused_plan(lines).map(|step| step.what);
+        let wants = Some("Plan not approved: Split the cart".to_owned());
+        assert_eq!(said(&[line, note]), wants);
+        let later = LocatedItem::sample(ItemKind::Agent, 3, "Agent: Done.", &[]);
+        assert_eq!(said(&[line, later]), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod asks;
 mod changed_files;
 mod decided;
 mod errors;
+mod fitted;
 mod further;
 mod history;
 mod left;
@@ -37,6 +38,7 @@ use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionOutcome, SettingChange, Sourced, Summary};
+use crate::rules::paths::is_throwaway;
 use line::found;
 
 /// The facts of a session, from its items in the order of time. About 10 MB/s of text.
@@ -67,7 +69,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         outcome,
         Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
     ) {
-        next.extend(left::announced(last_words));
+        next.extend(left::refused_plan(lines).or_else(|| left::announced(last_words)));
     }
     let [decisions, agent_decisions] = decided::listed(lines);
     let mut came = result::result(lines, &prompts, objective.as_ref());
@@ -75,7 +77,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         lines,
         &prompts,
         objective.as_ref(),
-        (&came.steps, came.main),
+        (&came.steps, &came.told),
     );
     Summary {
         result: came.result.take(),
@@ -112,6 +114,9 @@ fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
         else {
             continue;
         };
+        if is_throwaway(path) {
+            continue;
+        }
         let same = |known: &&mut Sourced<SettingChange>| {
             known.what.file == *path && known.what.setting == *setting
         };

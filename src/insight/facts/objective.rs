@@ -30,10 +30,13 @@ pub fn objective(
     };
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
-    let mut about = work.pointed_at(&whole(first, 0));
+    let mut about = work.pointed_at(&whole(first, 0), is_command(first.line.words()));
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let mut text = whole(first, OBJECTIVE_CHARS_MAX.saturating_sub(most));
-    if is_pointer(&text) || first.prose.is_cut {
+    let opens = told(first);
+    let is_bare =
+        first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
+    if is_pointer(&text) || first.prose.is_cut || is_bare {
         let more = further(first, others, context);
         let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
         let more = more.map(|more| shortened(&more, room));
@@ -162,6 +165,11 @@ fn is_pointer(text: &str) -> bool {
     words.nth(POINTER_WORDS_MAX).is_none()
 }
 
+/// An ask that doesn't say of what: `fix`, `please fix it`.
+fn about_one(text: &str) -> bool {
+    is_pointer(text) && about(text).len() <= 1
+}
+
 /// One word more than that says what an ask is about.
 const POINTER_WORDS_MAX: usize = 1;
 
@@ -213,7 +221,9 @@ fn whole(prompt: &Prompt<'_, '_>, rest_room: usize) -> String {
     let next = all.get(last + 1);
     let next = next.filter(|next| next.kind != RequestKind::Question);
     let left = rest_room.saturating_sub(joined(&chosen).chars().count());
-    let is_more = left >= PART_CHARS_MIN;
+    // half of a sentence tells something only where what stands before it doesn't
+    let is_short = joined(&chosen).chars().count() < PART_CHARS_MIN;
+    let is_more = left >= PART_CHARS_MIN && is_short;
     chosen.extend(next.filter(|_| is_more));
     while chosen.len() > 1 && chosen.last().is_some_and(|last| last.leads) {
         chosen.pop();
@@ -389,13 +399,14 @@ struct Work<'l, 't> {
 
 impl Work<'_, '_> {
     /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
-    fn pointed_at(&self, text: &str) -> Vec<String> {
+    /// A command says nothing itself: the branch may.
+    fn pointed_at(&self, text: &str, is_command: bool) -> Vec<String> {
         let words: Vec<String> = tokens(text).collect();
         let is_told = |name: &str| are_told(&words, name);
         let mut names = Vec::new();
         let project = self.context.project.filter(|name| !is_told(name));
         names.extend(project.map(str::to_owned));
-        if is_of_work_at_hand(&words) {
+        if is_command || is_of_work_at_hand(&words) {
             let branch = self.context.branch;
             let branch = branch.filter(|name| !TRUNKS.contains(name) && !is_told(name));
             names.extend(branch.map(str::to_owned));

@@ -1,19 +1,18 @@
 //! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
+use super::fitted::{BEGINNING_CHARS_MAX, fitted};
 use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::stated::{
-    BEGINNING_CHARS_MAX, STEP_BYTES_MAX, fitted, is_point, one_line, stated, stated_first,
-    without_mark,
-};
+use super::stated::{STEP_BYTES_MAX, is_point, one_line, stated, stated_first, without_mark};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
 use crate::rules::replies::{asks_which, lists_options};
+use crate::rules::reports::sums_up;
 use crate::rules::requests::{RequestKind, is_move, is_objection, request};
 use crate::rules::words::{content_words, sentences};
 use rustc_hash::FxHashSet;
@@ -28,10 +27,10 @@ const STEPS_MAX: usize = 20;
 const OTHER_STEPS_MAX: usize = 2;
 
 /// Beside steps a result has room for so much.
-const RESULT_CHARS_MAX: usize = 900;
+const RESULT_CHARS_MAX: usize = 1_000;
 
 /// Of it, what answers the objective where more was done for another request.
-const OPENING_CHARS_MAX: usize = 450;
+const OPENING_CHARS_MAX: usize = 750;
 
 /// Of the request that a list answers so much says which.
 const ASKED_CHARS_MAX: usize = 80;
@@ -44,8 +43,8 @@ pub struct Results {
     pub result: Option<Sourced<String>>,
     /// What came of the objective, where that is another.
     pub opening: Option<Sourced<String>>,
-    /// Where the request that `result` answers stands.
-    pub main: Option<usize>,
+    /// Where the requests that `result` and `opening` answer stand.
+    pub told: Vec<usize>,
     /// In the order of time a line for each other request, and for the last, with where its prompt stands.
     pub steps: Vec<(usize, Sourced<String>)>,
     /// Steps that stand without their request: what came of work is not overtaken as answers are.
@@ -80,27 +79,16 @@ pub fn result(
             ..Results::default()
         };
     };
-    let first = prompts
-        .iter()
-        .find(|prompt| objective.is_some_and(|first| first.line == prompt.line.line));
-    let first = first.filter(|first| first.at != main.at);
-    let opening = first.and_then(|first| answers.iter().position(|answer| answer.at == first.at));
-    let opening = opening.map(|nth| answers.remove(nth)).filter(Answer::says);
-    let mut steps: Vec<(usize, Sourced<String>)> = Vec::new();
-    for answer in &answers {
-        let is_last = Some(answer.at) == last;
-        let has_room = steps.len() < STEPS_MAX;
-        if let Some(step) = answer.step().filter(|_| is_last || has_room) {
-            steps.push((answer.at, answer.line.source(step)));
-        }
-    }
-    steps.sort_by_key(|(at, _)| *at);
+    let opening = opening(&mut answers, &main, prompts, objective).filter(Answer::says);
+    let mut steps = steps(&answers, last);
     let room = match (&opening, steps.is_empty()) {
         (None, true) => BEGINNING_CHARS_MAX,
         (None, false) => RESULT_CHARS_MAX,
         (Some(_), _) => RESULT_CHARS_MAX - OPENING_CHARS_MAX / 2,
     };
     let mut text = main.beginning(room);
+    let told = opening.iter().map(|answer| answer.at).chain([main.at]);
+    let told = told.collect();
     let opening = opening.map(|answer| answer.line.source(answer.beginning(OPENING_CHARS_MAX)));
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
@@ -111,7 +99,7 @@ pub fn result(
         seen.push(step.what.clone());
         is_new
     });
-    let own = answers.iter();
+    let own = answers.iter().filter(|_| !main.is_account);
     let own = own.filter(|answer| main.came != Came::Changed || answer.came == Came::Changed);
     let own = own.map(|answer| answer.at).collect();
     if opening.is_some() && text.lines().next().is_some_and(is_point) {
@@ -123,10 +111,41 @@ pub fn result(
     Results {
         result: Some(main.line.source(text)),
         opening,
-        main: Some(main.at),
+        told,
         steps,
         own,
     }
+}
+
+/// The answer to the objective, where the main one is another; an account of the session has all of it. Who is asked
+/// for more before an answer answers both.
+fn opening<'l, 't>(
+    answers: &mut Vec<Answer<'l, 't>>,
+    main: &Answer<'_, '_>,
+    prompts: &[Prompt<'_, '_>],
+    objective: Option<&Sourced<String>>,
+) -> Option<Answer<'l, 't>> {
+    let objective = objective.filter(|_| !main.is_account)?;
+    let mut asked = prompts.iter().map(|prompt| (prompt.at, prompt.line.line));
+    let (first, _) = asked.find(|(at, line)| *line == objective.line && *at != main.at)?;
+    let next = asked.next().map(|(at, _)| at).filter(|at| *at != main.at);
+    let of = |at: usize| answers.iter().position(|answer| answer.at == at);
+    let nth = of(first).or_else(|| next.and_then(of))?;
+    Some(answers.remove(nth))
+}
+
+/// In the order of time a line for each answer, the largest ones, and for the last.
+fn steps(answers: &[Answer<'_, '_>], last: Option<usize>) -> Vec<(usize, Sourced<String>)> {
+    let mut steps: Vec<(usize, Sourced<String>)> = Vec::new();
+    for answer in answers {
+        let is_last = Some(answer.at) == last;
+        let has_room = steps.len() < STEPS_MAX;
+        if let Some(step) = answer.step().filter(|_| is_last || has_room) {
+            steps.push((answer.at, answer.line.source(step)));
+        }
+    }
+    steps.sort_by_key(|(at, _)| *at);
+    steps
 }
 
 /// What the last remarks state where work was going on when the log ends.
@@ -210,12 +229,22 @@ fn answers<'l, 't>(
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
         let is_last = next.is_none();
-        let answer = Answer::of(exchange, (prompt.at, late), asks_for_work(prompt), is_last)?;
+        let mut answer = Answer::of(exchange, (prompt.at, late), asks_for_work(prompt), is_last)?;
+        answer.is_account =
+            is_list(answer.line.words()) && prompt.prose.sentences.iter().any(|said| sums_up(said));
+        answer.weight += if answer.is_account {
+            ACCOUNT_WEIGHT
+        } else {
+            0.0
+        };
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);
         (!is_refused && !is_small_talk).then_some(answer)
     });
     each.collect()
 }
+
+/// Of what somebody asked for as an account of the session: more than of any work.
+const ACCOUNT_WEIGHT: f64 = 20.0;
 
 /// What came of a request.
 #[derive(Clone, Copy, PartialEq)]
@@ -233,8 +262,10 @@ struct Answer<'l, 't> {
     line: &'l LocatedItem<'t>,
     /// What they state, line by line, as much as one line may tell.
     said: Vec<String>,
-    /// Of these: of words behind the line.
-    behind: usize,
+    /// Of these: of words before the line, and behind it.
+    around: (usize, usize),
+    /// Somebody asked for an account of the session.
+    is_account: bool,
     /// Where its prompt stands.
     at: usize,
     came: Came,
@@ -259,7 +290,7 @@ impl<'l, 't> Answer<'l, 't> {
             () if is_asked && !findings().any(changes) => Came::Worked,
             () => Came::Said,
         };
-        let (line, said, behind) = last_said(exchange, edits)?;
+        let (line, said, around) = last_said(exchange, edits)?;
         let words = line.words();
         let is_open = || match came {
             Came::Changed => proposes_work(words),
@@ -268,7 +299,8 @@ impl<'l, 't> Answer<'l, 't> {
         let is_open = !is_last && is_open();
         // who tells much and asks at its end which way to go on has answered
         let is_answer = came != Came::Changed && words.len() >= ANSWER_BYTES_MIN;
-        if !is_last && is_cut(exchange, line) || is_open && !is_answer {
+        let asks_back = came != Came::Changed && asks_back(words);
+        if !is_last && is_cut(exchange, line) || is_open && !is_answer || asks_back {
             return None;
         }
         let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
@@ -282,7 +314,8 @@ impl<'l, 't> Answer<'l, 't> {
         Some(Answer {
             line,
             said,
-            behind,
+            around,
+            is_account: false,
             at,
             came,
             weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
@@ -296,8 +329,10 @@ impl<'l, 't> Answer<'l, 't> {
     }
 
     fn beginning(&self, chars_max: usize) -> String {
-        let mut said = stated(self.line.words());
-        said.extend_from_slice(&self.said[self.said.len() - self.behind..]);
+        let (before, behind) = self.around;
+        let mut said = self.said[..before].to_vec();
+        said.extend(stated(self.line.words()));
+        said.extend_from_slice(&self.said[self.said.len() - behind..]);
         fitted(&said, chars_max)
     }
 
@@ -328,16 +363,16 @@ fn is_edit(finding: &&Finding) -> bool {
     matches!(finding, Finding::Changed { .. })
 }
 
-/// The words that end an exchange, with what they state: the last ones, or the list right before them where
-/// they only say that it is done; and how many of these lines are of the words behind that list.
-fn last_said<'l, 't>(
-    exchange: &'l [LocatedItem<'t>],
-    edits: usize,
-) -> Option<(&'l LocatedItem<'t>, Vec<String>, usize)> {
+/// Words that end an exchange, with what they state, and how many lines of that stand before and behind these words.
+type LastSaid<'l, 't> = (&'l LocatedItem<'t>, Vec<String>, (usize, usize));
+
+/// The words that end an exchange: the last ones, or the report right before them where they only say that it is
+/// done. Where they name no file of what was changed, with the points of earlier reports that do.
+fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<LastSaid<'l, 't>> {
     let words = exchange.iter().enumerate().rev();
     let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
     let mut words = words.filter(|(_, line)| !line.words().is_empty() && states(line.words()));
-    let (_, last) = words.next()?;
+    let (at, last) = words.next()?;
     let said = stated_first(last.words());
     let bytes: usize = said.iter().map(String::len).sum();
     if bytes < SHORT_BYTES {
@@ -347,16 +382,67 @@ fn last_said<'l, 't>(
             let is_long = is_late && line.words().len() >= LIST_BYTES_MIN;
             let list = is_long.then(|| stated_first(line.words()))?;
             let points = list.iter().filter(|line| is_point(line)).count();
-            (points >= 2).then_some((line, list))
+            let is_report = list.len() >= 2 && line.words().len() >= REPORT_BYTES_MIN;
+            (points >= 2 || is_report).then_some((line, list))
         });
         if let Some((line, mut list)) = long {
             let behind = said.len();
             list.extend(said);
-            return Some((line, list, behind));
+            return Some((line, list, (0, behind)));
         }
     }
-    (!said.is_empty()).then_some((last, said, 0))
+    let mut all = parts(&exchange[..at], &said);
+    let before = all.len();
+    all.extend(said);
+    (!all.is_empty()).then_some((last, all, (before, 0)))
 }
+
+/// Points of reports in the middle of work that name files which were changed; none where the last words name one.
+fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String> {
+    let changed = |line: &LocatedItem<'_>| {
+        let paths = line
+            .item
+            .findings
+            .iter()
+            .filter_map(|finding| match finding {
+                Finding::Changed { path, .. } => path.rsplit(['/', '\\']).next().map(str::to_owned),
+                _ => None,
+            });
+        paths.collect::<Vec<String>>()
+    };
+    let first = exchange.iter().position(|line| !changed(line).is_empty());
+    let Some(first) = first else {
+        return Vec::new();
+    };
+    let names: Vec<String> = exchange.iter().flat_map(changed).collect();
+    let names_one = |text: &&String| names.iter().any(|name| text.contains(name.as_str()));
+    let points = last.iter().filter(|text| is_point(text)).count();
+    if points >= 2 || last.iter().any(|text| names_one(&text)) {
+        return Vec::new();
+    }
+    let reports = exchange[first..].iter();
+    let reports = reports.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let mut all: Vec<String> = Vec::new();
+    for line in reports.filter(|line| line.words().contains("\n- ")) {
+        let points = stated_first(line.words());
+        let points = points
+            .iter()
+            .filter(|text| is_point(text))
+            .filter(names_one);
+        for point in points {
+            if all.len() < PARTS_MAX && !all.contains(point) {
+                all.push(point.clone());
+            }
+        }
+    }
+    all
+}
+
+/// More points of the middle of work are a log.
+const PARTS_MAX: usize = 5;
+
+/// Without a list, shorter words tell of one thing.
+const REPORT_BYTES_MIN: usize = 400;
 
 /// With fewer, the words only ask.
 const ANSWER_BYTES_MIN: usize = 600;
@@ -366,6 +452,13 @@ const SHORT_BYTES: usize = 160;
 
 /// A list that tells what was done has more.
 const LIST_BYTES_MIN: usize = 240;
+
+/// They are a list of questions.
+fn asks_back(words: &str) -> bool {
+    const QUESTIONS_MIN: usize = 3;
+    let lines = words.lines().map(str::trim_end);
+    lines.filter(|line| line.ends_with('?')).count() >= QUESTIONS_MIN
+}
 
 /// A report: calls behind it only tidy up.
 fn is_list(words: &str) -> bool {

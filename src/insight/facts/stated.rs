@@ -1,11 +1,15 @@
 //! What an agent's words state, line by line, without what only leads to it: prose, points of lists, rows of
 //! tables.
 
+use super::fitted::{BEGINNING_CHARS_MAX, cut, points_left};
 use super::tasks::is_about_next;
-use super::words::{clipped, folded};
+use super::words::folded;
 use crate::rules::left::is_undone;
 use crate::rules::outcome::announces;
-use crate::rules::requests::{is_chatter, is_heading_of_all, is_stale, offered};
+use crate::rules::reports::{is_label, is_moved};
+use crate::rules::requests::{
+    RequestKind, is_chatter, is_heading_of_all, is_stale, offered, request,
+};
 use crate::rules::words::sentences;
 
 /// In one line only so much is told.
@@ -14,7 +18,7 @@ pub const STEP_BYTES_MAX: usize = 220;
 /// How an agent's words begin, in so many bytes at most; `None` where nothing is stated.
 #[cfg(test)]
 fn beginning(words: &str, bytes_max: usize) -> Option<String> {
-    let text = fitted(&stated(words), bytes_max);
+    let text = super::fitted::fitted(&stated(words), bytes_max);
     (!text.is_empty()).then_some(text)
 }
 
@@ -45,7 +49,7 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
         if !all.is_empty() && is_about_next(bare) || all.len() == LINES_READ_MAX {
             break;
         }
-        if fence || inside_code || bare.is_empty() {
+        if fence || inside_code || bare.is_empty() || is_label(bare) || is_code(bare) {
             continue;
         }
         if is_drawn(bare) {
@@ -70,6 +74,14 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
     }
     sections.begin("", &mut all);
     without_lead_ins(sections.listed(all))
+}
+
+/// A line that is code: `9759b67d chore: use it`.
+fn is_code(line: &str) -> bool {
+    let inside = line
+        .strip_prefix('`')
+        .and_then(|line| line.strip_suffix('`'));
+    inside.is_some_and(|inside| !inside.contains('`'))
 }
 
 /// Without the mark of what is quoted or set apart.
@@ -206,7 +218,9 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
         let last = sentences(line).last().unwrap_or_default();
         let before = line.strip_suffix(last).unwrap_or_default().trim_end();
         let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
+        let states = states_itself(last);
         match before.is_empty() {
+            _ if states => kept.push(format!("{}.", line.trim_end_matches(':'))),
             false => kept.push(before.to_owned()),
             true if is_alone => kept.push(line.clone()),
             true => {}
@@ -215,113 +229,50 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
     kept
 }
 
+/// A sentence before code that says what is, not only that something follows: `The file stays, but it is safe now:`
+fn states_itself(sentence: &str) -> bool {
+    const WORDS_MIN: usize = 7;
+    const LEADS: [&str; 14] = [
+        "here", "to ", "for ", "if ", "when ", "you ", "so ", "instead ", "like ", "see ", "the ",
+        "this ", "as ", "with ",
+    ];
+    let lower = sentence.to_lowercase();
+    let is_ask = request(sentence).is_some_and(|said| said.kind == RequestKind::Ask);
+    const OPEN: [&str; 22] = [
+        "is",
+        "are",
+        "uses",
+        "use",
+        "has",
+        "have",
+        "reads",
+        "shows",
+        "says",
+        "looks",
+        "becomes",
+        "this",
+        "following",
+        "to",
+        "with",
+        "as",
+        "like",
+        "by",
+        "from",
+        "run",
+        "below",
+        "now",
+    ];
+    let last = lower
+        .trim_end_matches(':')
+        .rsplit(' ')
+        .next()
+        .unwrap_or_default();
+    let is_lead = LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last);
+    sentence.split_whitespace().count() >= WORDS_MIN && !is_lead && !is_ask
+}
+
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
-}
-
-/// As many lines as fit: of several lists the first points of each. How many points are left out is said.
-pub fn fitted(lines: &[String], chars_max: usize) -> String {
-    let shorter = |most: usize| {
-        let all = with_short_lists(lines, most);
-        let chars: usize = all.iter().map(|line| line.chars().count() + 1).sum();
-        (chars <= chars_max && all.len() <= BEGINNING_LINES_MAX).then_some(all)
-    };
-    match LIST_POINTS.into_iter().find_map(shorter) {
-        Some(all) => all.join("\n"),
-        None => beginning_of(&with_short_lists(lines, LIST_POINTS_MIN), chars_max),
-    }
-}
-
-/// Points of a list that are told, as far as there is room.
-const LIST_POINTS: [usize; 5] = [usize::MAX, 8, 6, 4, LIST_POINTS_MIN];
-const LIST_POINTS_MIN: usize = 3;
-
-/// Lines whose lists have so many points at most; points of points only where all of them stay.
-fn with_short_lists(lines: &[String], most: usize) -> Vec<String> {
-    let is_nested = |line: &str| is_point(line) && line.starts_with(' ');
-    let mut all = Vec::new();
-    let mut points = 0;
-    for (nth, line) in lines.iter().enumerate() {
-        if !is_point(line) {
-            points = 0;
-            all.push(line.clone());
-            continue;
-        }
-        if most < usize::MAX && is_nested(line) && points > 0 {
-            continue;
-        }
-        points += 1;
-        let left = points_left(&lines[nth..]);
-        match points {
-            points if points <= most || points == most + 1 && left == 1 => {
-                let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
-                let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
-                let line = if is_bare {
-                    line.trim_end_matches(':')
-                } else {
-                    line
-                };
-                all.push(short_point(line));
-            }
-            points if points == most + 1 && left > 0 => all.push(more(left)),
-            _ => {}
-        }
-    }
-    all
-}
-
-fn short_point(line: &str) -> String {
-    match line.len() > POINT_CHARS_MAX {
-        true if line.ends_with(':') => line.to_owned(),
-        true => cut(line, POINT_CHARS_MAX),
-        false => line.to_owned(),
-    }
-}
-
-fn more(points: usize) -> String {
-    format!("- and {points} more")
-}
-
-fn beginning_of(lines: &[String], chars_max: usize) -> String {
-    let mut text = String::new();
-    for (nth, line) in lines.iter().enumerate() {
-        let chars = text.chars().count() + line.chars().count();
-        let is_full = chars > chars_max || nth >= BEGINNING_LINES_MAX;
-        if !is_full {
-            text.push_str(if text.is_empty() { "" } else { "\n" });
-            text.push_str(line);
-            continue;
-        }
-        let leads = |text: &str| {
-            text.lines()
-                .next_back()
-                .is_some_and(|last| last.ends_with(':'))
-        };
-        if text.is_empty() || leads(&text) && !text.contains('\n') {
-            text.push_str(if text.is_empty() { "" } else { "\n" });
-            text.push_str(&cut(line, chars_max));
-            break;
-        }
-        let mut left = points_left(&lines[nth..]);
-        while leads(&text) {
-            // what only leads to the points that have no room
-            let start = text.rfind('\n').unwrap_or(0);
-            text.truncate(start);
-            left = 0;
-        }
-        if left > 0 {
-            text.push('\n');
-            text.push_str(&more(left));
-        }
-        break;
-    }
-    text
-}
-
-/// Points of the list that these lines begin in.
-fn points_left(lines: &[String]) -> usize {
-    let list = lines.iter().take_while(|line| is_point(line));
-    list.filter(|line| !line.starts_with(' ')).count()
 }
 
 /// In so many bytes: sentences behind each other, and points of a list.
@@ -399,13 +350,6 @@ pub fn without_mark(point: &str) -> &str {
 /// A line that stands alone and says no more announces only.
 const LEAD_IN_WORDS: usize = 3;
 
-/// More: the summary is a log again; fewer: the result stands behind.
-const BEGINNING_LINES_MAX: usize = 20;
-pub const BEGINNING_CHARS_MAX: usize = 1_200;
-
-/// A point of a list says what it is about in its beginning; so all points of a long list have room.
-const POINT_CHARS_MAX: usize = 200;
-
 /// Rules, headings, and what is for an agent's own window.
 fn is_drawn(line: &str) -> bool {
     let is_rule = is_rule(line) || line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
@@ -428,15 +372,18 @@ fn said(line: &str, first: bool) -> String {
     let text = without_targets(&folded(bare));
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
-        // it is told beside the result as what is left
+        // it is told beside the result as what is left; what follows it in its paragraph hangs on it
         if !opens && is_undone(sentence) {
-            continue;
+            match out.is_empty() {
+                true => break,
+                false => continue,
+            }
         }
         let asks = sentence
             .trim_end_matches(['*', '_', '"', ')'])
             .ends_with('?');
         let is_idle = || announces(sentence) || is_stale(sentence) || opens && is_chatter(sentence);
-        if asks || offered(sentence).is_some() || is_idle() {
+        if asks || offered(sentence).is_some() || is_idle() || is_moved(sentence) {
             continue;
         }
         if !out.is_empty() {
@@ -476,24 +423,6 @@ fn without_targets(text: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// As many sentences as fit.
-fn cut(text: &str, bytes_max: usize) -> String {
-    let mut out = String::new();
-    for sentence in sentences(text) {
-        if out.len() + sentence.len() > bytes_max {
-            break;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(sentence);
-    }
-    match out.is_empty() {
-        true => format!("{}…", clipped(text, bytes_max.saturating_sub(3))),
-        false => out,
-    }
 }
 
 #[cfg(test)]
@@ -545,6 +474,6 @@ mod tests {
         let long = beginning(&"Many words here. ".repeat(90), BEGINNING_CHARS_MAX).unwrap();
         assert!(long.len() <= BEGINNING_CHARS_MAX, "{long}");
         let many = beginning(&"line\n".repeat(20), BEGINNING_CHARS_MAX).unwrap();
-        assert_eq!(many.lines().count(), BEGINNING_LINES_MAX);
+        assert_eq!(many.lines().count(), 20);
     }
 }

@@ -225,8 +225,10 @@ fn proposed(words: &str) -> Vec<String> {
 fn step(point: &str) -> Option<String> {
     let text = folded(point);
     let is_none = ["No ", "None", "If ", "Nothing"];
-    let says = !is_none.iter().any(|start| text.starts_with(start)) && !text.ends_with(':');
-    says.then_some(text)
+    let says = !is_none.iter().any(|start| text.starts_with(start));
+    // what leads to its own list says what is to be done where it is more than a heading
+    let is_heading = text.ends_with(':') && !text.contains(' ');
+    (says && !is_heading).then(|| text.trim_end_matches(':').to_owned())
 }
 
 /// A heading about what comes next, or a line that ends with a colon.

@@ -175,6 +175,7 @@ fn decision(decision: &Decision) -> String {
         .decision
         .trim_end_matches("(Recommended)")
         .trim_end();
+    let chosen = short(chosen, DECISION_CHARS_MAX);
     let mut text = match decision.about.as_deref() {
         Some(question) if question.ends_with('?') => format!("- {question} → **{chosen}**"),
         Some(about) => format!("- **{chosen}**: {about}"),
@@ -189,6 +190,9 @@ fn decision(decision: &Decision) -> String {
     }
     text
 }
+
+/// Of a longer one the rest is how.
+const DECISION_CHARS_MAX: usize = 240;
 
 /// ` (undone on 2026-06-01: reset --hard)`; nothing where it stands.
 pub fn undone(decision: &Decision) -> String {

@@ -199,7 +199,7 @@ fn act(
             let files: Vec<&str> = row.files(args).take(FILES_MAX).collect();
             let is_sure = files.iter().all(|file| *file != "." && is_file(file));
             let named = files.iter().map(|file| place.at(file).filter(|_| is_sure));
-            acts.extend(named.map(|name| made(name)));
+            acts.extend(named.map(&made));
             if files.is_empty() {
                 acts.push(made(None));
             }

@@ -1,0 +1,273 @@
+//! Lines of a report, so many as have room: of each part its beginning before any part is left out.
+
+use super::stated::{is_point, without_mark};
+use super::words::clipped;
+use crate::rules::reports::{is_conclusion, is_proof, restates};
+use crate::rules::words::sentences;
+
+/// More: the summary is a log again; fewer: the result stands behind.
+const LINES_MAX: usize = 20;
+pub const BEGINNING_CHARS_MAX: usize = 1_200;
+
+/// A point of a list says what it is about in its beginning; so all points of a long list have room.
+const POINT_CHARS_MAX: usize = 200;
+
+/// How much of each part is told: points of a list, sentences of a paragraph, bytes of a point.
+#[derive(Clone, Copy)]
+struct Share {
+    points: usize,
+    sentences: usize,
+    bytes: usize,
+}
+
+/// The first that fits is taken.
+static SHARES: [Share; 8] = [
+    share(usize::MAX, usize::MAX, POINT_CHARS_MAX),
+    share(8, 4, POINT_CHARS_MAX),
+    share(6, 3, POINT_CHARS_MAX),
+    share(5, 2, POINT_CHARS_MAX),
+    share(4, 2, POINT_CHARS_MAX),
+    share(4, 1, 180),
+    share(3, 1, 160),
+    share(2, 1, 140),
+];
+
+const fn share(points: usize, sentences: usize, bytes: usize) -> Share {
+    Share {
+        points,
+        sentences,
+        bytes,
+    }
+}
+
+/// As much as fits: of several lists the first points of each, of paragraphs the first sentences; what was checked
+/// last. How many points are left out is said.
+pub fn fitted(lines: &[String], chars_max: usize) -> String {
+    let fits = |all: &Vec<String>| {
+        let chars: usize = all.iter().map(|line| line.chars().count() + 1).sum();
+        chars <= chars_max && all.len() <= LINES_MAX
+    };
+    let whole = shared(lines, SHARES[0]);
+    if fits(&whole) {
+        return whole.join("\n");
+    }
+    let lines = &with_conclusion_first(&without(lines, restates));
+    let rest = without(lines, is_proof);
+    let with_proofs = SHARES[1..WITH_PROOFS].iter();
+    let with_proofs = with_proofs.map(|share| shared(lines, *share));
+    let mut all = with_proofs.chain(SHARES.iter().map(|share| shared(&rest, *share)));
+    match all.find(fits) {
+        Some(all) => all.join("\n"),
+        None => beginning_of(&shared(&rest, SHARES[SHARES.len() - 1]), chars_max),
+    }
+}
+
+/// In smaller shares what was checked has no room.
+const WITH_PROOFS: usize = 4;
+
+/// What a report comes to stands before what leads there.
+fn with_conclusion_first(lines: &[String]) -> Vec<String> {
+    let mut all = lines.to_vec();
+    let concludes = |line: &String| {
+        let line = match is_point(line) {
+            true => without_mark(line),
+            false => line.as_str(),
+        };
+        line.split_once(": ")
+            .is_some_and(|(head, said)| is_conclusion(head) && said.contains(' '))
+    };
+    if let Some(at) = all.iter().position(concludes).filter(|at| *at > 0) {
+        let said = all.remove(at);
+        all.insert(0, without_mark_of_point(said));
+    }
+    all
+}
+
+fn without_mark_of_point(line: String) -> String {
+    match is_point(&line) {
+        true => without_mark(&line).to_owned(),
+        false => line,
+    }
+}
+
+/// Without what stands under such headings; all where nothing else is told.
+fn without(lines: &[String], is_left_out: fn(&str) -> bool) -> Vec<String> {
+    let mut inside = false;
+    let mut rest = Vec::new();
+    for line in lines {
+        let heading = match is_point(line) {
+            true => without_mark(line),
+            false => line.as_str(),
+        };
+        let proves = heading
+            .split_once(':')
+            .is_some_and(|(head, _)| is_left_out(head));
+        if proves {
+            inside = heading.ends_with(':');
+        } else if !(inside && is_point(line)) {
+            inside = false;
+            rest.push(line.clone());
+        }
+    }
+    match rest.is_empty() {
+        true => lines.to_vec(),
+        false => rest,
+    }
+}
+
+/// Lines whose lists have so many points at most, and paragraphs so many sentences; points of points only where all
+/// of them stay.
+fn shared(lines: &[String], share: Share) -> Vec<String> {
+    let is_nested = |line: &str| is_point(line) && line.starts_with(' ');
+    let most = share.points;
+    let mut all: Vec<String> = Vec::new();
+    let mut points = 0;
+    for (nth, line) in lines.iter().enumerate() {
+        if !is_point(line) {
+            points = 0;
+            // the first paragraph is the news
+            let sentences = share.sentences.saturating_add(usize::from(all.is_empty()));
+            all.push(first_sentences(line, sentences));
+            continue;
+        }
+        if most < usize::MAX && is_nested(line) && points > 0 {
+            continue;
+        }
+        points += 1;
+        let left = points_left(&lines[nth..]);
+        match points {
+            points if points <= most || points == most + 1 && left == 1 => {
+                let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
+                let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
+                let line = if is_bare {
+                    line.trim_end_matches(':')
+                } else {
+                    line
+                };
+                all.push(short_point(line, share.bytes));
+            }
+            points if points == most + 1 && left > 0 => all.push(more(left)),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// So many sentences of a paragraph; what leads to a list leads on.
+fn first_sentences(line: &str, most: usize) -> String {
+    if most > line.len() || line.ends_with(':') && sentences(line).nth(1).is_none() {
+        return line.to_owned();
+    }
+    let mut all = sentences(line);
+    let kept: Vec<&str> = all.by_ref().take(most).collect();
+    let mut text = kept.join(" ");
+    if let Some(lead) = all.last().filter(|last| last.ends_with(':')) {
+        text.push(' ');
+        text.push_str(lead);
+    }
+    text
+}
+
+fn short_point(line: &str, bytes_max: usize) -> String {
+    match line.len() > bytes_max {
+        true if line.ends_with(':') => line.to_owned(),
+        true => cut(line, bytes_max),
+        false => line.to_owned(),
+    }
+}
+
+fn more(points: usize) -> String {
+    format!("- and {points} more")
+}
+
+fn beginning_of(lines: &[String], chars_max: usize) -> String {
+    let mut text = String::new();
+    for (nth, line) in lines.iter().enumerate() {
+        let told = text.chars().count();
+        let is_full = told + line.chars().count() > chars_max || nth >= LINES_MAX;
+        if !is_full {
+            text.push_str(if text.is_empty() { "" } else { "\n" });
+            text.push_str(line);
+            continue;
+        }
+        let leads = |text: &str| {
+            text.lines()
+                .next_back()
+                .is_some_and(|last| last.ends_with(':'))
+        };
+        if text.is_empty() || leads(&text) && !text.contains('\n') {
+            text.push_str(if text.is_empty() { "" } else { "\n" });
+            text.push_str(&cut(line, chars_max));
+            break;
+        }
+        let mut left = points_left(&lines[nth..]);
+        while leads(&text) {
+            // what only leads to the points that have no room
+            let start = text.rfind('\n').unwrap_or(0);
+            text.truncate(start);
+            left = 0;
+        }
+        if left > 0 {
+            text.push('\n');
+            text.push_str(&more(left));
+        }
+        break;
+    }
+    text
+}
+
+/// Points of the list that these lines begin in.
+pub fn points_left(lines: &[String]) -> usize {
+    let list = lines.iter().take_while(|line| is_point(line));
+    list.filter(|line| !line.starts_with(' ')).count()
+}
+
+/// As many sentences as fit.
+pub fn cut(text: &str, bytes_max: usize) -> String {
+    let mut out = String::new();
+    for sentence in sentences(text) {
+        if out.len() + sentence.len() > bytes_max {
+            break;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(sentence);
+    }
+    match out.is_empty() {
+        true => format!("{}…", clipped(text, bytes_max.saturating_sub(3))),
+        false => out,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn each_part_is_told_before_one_is_told_whole() {
+        let report = lines(
+            "The cart rounded twice. That began with the import. It was seen in May. Nobody noticed it.\n\
+             Fix: the rounding stands in one place. It is half up. The sum is never rounded again.\n\
+             Verification:\n- cargo test\n- cargo clippy",
+        );
+        let wants = "The cart rounded twice. That began with the import.\nFix: the rounding stands in one place.";
+        assert_eq!(fitted(&report, 110), wants);
+        assert_eq!(fitted(&report, 2_000), report.join("\n"));
+        let proof = lines("Verification: all of it runs");
+        assert_eq!(fitted(&proof, 20), "Verification…");
+    }
+
+    #[test]
+    fn of_a_long_list_the_first_points_are_told() {
+        let list = lines(
+            "Changed:\n- one row\n- two rows\n- three rows\n- four rows\n- five rows\n- six rows",
+        );
+        let wants = "Changed:\n- one row\n- two rows\n- three rows\n- and 3 more";
+        assert_eq!(fitted(&list, 57), wants);
+    }
+}

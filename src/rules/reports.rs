@@ -1,0 +1,131 @@
+//! What an agent's report has besides what came of the work, as a table (`reports.yaml`).
+
+use super::sentence_cues::{SentenceCues, WrittenCues};
+use super::table;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// A line that says no more than where the work lies, or how much there was: `Branch: fix/totals`, `Batches: 1`.
+pub fn is_label(line: &str) -> bool {
+    const WORDS_MAX: usize = 4;
+    const CODE_WORDS_MAX: usize = 8;
+    let line = line.trim_start_matches(['-', '*', '•', ' ']);
+    let Some((label, rest)) = line.split_once(':') else {
+        return false;
+    };
+    let label = label.trim_matches(['*', ' ', '`']).to_lowercase();
+    let rest = rest.trim_matches(['*', ' ']);
+    // none of them says more: `Commits: 0 (a false alarm)`
+    let is_number = || rest.starts_with(|c: char| matches!(c, '1'..='9'));
+    let words = rest.split_whitespace().count();
+    let most = match rest.chars().next() {
+        // an address with more behind it says more
+        _ if rest.starts_with("http") => 1,
+        Some('`') => CODE_WORDS_MAX,
+        _ => WORDS_MAX,
+    };
+    match TABLE.labels.contains(&label) {
+        true => words <= most,
+        false => TABLE.counts.contains(&label) && is_number(),
+    }
+}
+
+/// A heading of what was checked.
+pub fn is_proof(heading: &str) -> bool {
+    let heading = heading
+        .trim_matches(['*', ':', ' ', '-', '#'])
+        .to_lowercase();
+    let heading = heading.split('(').next().unwrap_or_default().trim();
+    TABLE.proofs.contains(heading)
+}
+
+/// A heading of what was asked, or how things stood before.
+pub fn restates(heading: &str) -> bool {
+    let heading = heading
+        .trim_matches(['*', ':', ' ', '-', '#'])
+        .to_lowercase();
+    TABLE.restated.contains(heading.as_str())
+}
+
+/// A heading of what it comes to.
+pub fn is_conclusion(heading: &str) -> bool {
+    let heading = heading
+        .trim_matches(['*', ':', ' ', '-', '#'])
+        .to_lowercase();
+    TABLE.conclusions.contains(heading.as_str())
+}
+
+/// The sentence says only that the work was committed or pushed, or not yet.
+pub fn is_moved(sentence: &str) -> bool {
+    TABLE.moved.says(sentence)
+}
+
+/// The prompt asks for an account of the session.
+pub fn sums_up(sentence: &str) -> bool {
+    TABLE.sums.says(sentence)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    labels: FxHashSet<String>,
+    counts: FxHashSet<String>,
+    proofs: FxHashSet<String>,
+    conclusions: FxHashSet<String>,
+    restated: FxHashSet<String>,
+    moved: WrittenCues,
+    sums: WrittenCues,
+    #[cfg(test)]
+    samples: Samples,
+}
+
+#[cfg(test)]
+#[derive(Deserialize)]
+struct Samples {
+    labels: std::collections::BTreeMap<String, bool>,
+}
+
+struct Table {
+    labels: FxHashSet<String>,
+    counts: FxHashSet<String>,
+    proofs: FxHashSet<String>,
+    conclusions: FxHashSet<String>,
+    restated: FxHashSet<String>,
+    moved: SentenceCues,
+    sums: SentenceCues,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let written = written();
+    Table {
+        labels: written.labels,
+        counts: written.counts,
+        proofs: written.proofs,
+        conclusions: written.conclusions,
+        restated: written.restated,
+        moved: written.moved.into(),
+        sums: written.sums.into(),
+    }
+});
+
+fn written() -> Written {
+    table::rows(table::embedded!("reports"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        let written = written();
+        written.moved.samples.hold(is_moved);
+        written.sums.samples.hold(sums_up);
+        for (line, wants) in written.samples.labels {
+            assert_eq!(is_label(&line), wants, "{line}");
+        }
+        assert!(is_proof("**Verification (all run by me)**") && !is_proof("What changed:"));
+        assert!(is_conclusion("**Bottom line:**") && restates("Current State"));
+    }
+}
