@@ -168,8 +168,8 @@ fn events() -> String {
     let event = |kind: &str, data: serde_json::Value| {
         json!({"type": format!("{kind}.1"), "data": data}).to_string() + "\n"
     };
-    let info = |info| event("message.updated", json!({"info": info}));
-    let part = |part| event("message.part.updated", json!({"part": part}));
+    let info = |info: serde_json::Value| event("message.updated", json!({"info": info}));
+    let part = |part: serde_json::Value| event("message.part.updated", json!({"part": part}));
     [
         event(
             "session.created",

@@ -240,7 +240,9 @@ fn every_line_is_accounted_for(store: &Store, files: &[SourceFile]) -> Result<()
         };
         let mut bytes = Vec::new();
         match file.inside() {
-            Some(inside) => drop(inside.open()?.read_to_end(&mut bytes)?),
+            Some(inside) => {
+                inside.open()?.read_to_end(&mut bytes)?;
+            }
             None => bytes = std::fs::read(file.path())?,
         }
         let text = match file.compressed {

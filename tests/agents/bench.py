@@ -71,8 +71,7 @@ OPENCODE = """{
     "autoupdate": false, "share": "disabled",
   "model": "scripted/tiny", "small_model": "scripted/tiny",
   "provider": {"scripted": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:@PORT@/v1", "apiKey": "none"},
-    "models": {"tiny": {"name": "Tiny", "attachment": true, "modalities": {"input": ["text", "image"], "output": ["text"]},
-      "limit": {"context": 200000, "output": 8000}, "cost": {"input": 1, "output": 5}}}}}
+    "models": {"tiny": {"name": "Tiny", "limit": {"context": 200000, "output": 8000}, "cost": {"input": 1, "output": 5}}}}}
 }
 """
 QWEN = """{

@@ -217,7 +217,7 @@ def opencode(b):
     b.opencode("Please scrub the old hull")
     b.opencode("Please cause an API error at the dock")
     b.opencode("Print the long listing of the dock")
-    b.opencode("Look at the picture at the dock", "--file", "dot.png")
+    b.opencode("Look at the note at the dock", "--file", "README.md")
     b.names["@OHELPED@"] = b.opencode("Let a docker find who reads")
     running = b.started(["opencode", "run", "--auto", "--"], "Measure how slow the dock is", b.dock, words=True)
     b.names["@OKILLED@"] = b.newest("opencode")
