@@ -19,7 +19,7 @@ pictures: ## draw the README's pictures again from what the program prints
 test: ## run all tests
 	$(CARGO) test
 
-test-agents: ## drive the real Claude Code, Codex, Gemini CLI and Qwen Code, from npm, against a scripted model (AGENTS=latest: the newest); writes docs/agents.md
+test-agents: ## drive the real Claude Code, Codex, Gemini CLI, Qwen Code and OpenCode, from npm, against a scripted model (AGENTS=latest: the newest); writes docs/agents.md
 	$(CARGO) build --release
 	scripts/test-agents target/release/sessionmill
 

@@ -19,6 +19,7 @@ mod meaning;
 mod measure;
 mod recall;
 mod renumber;
+mod report;
 mod repositories;
 #[path = "../../src/tests/server.rs"]
 #[expect(dead_code, reason = "tests ask more of it")]
@@ -48,6 +49,8 @@ pub struct Scale {
     pub tracked: usize,
     /// That a graph is given, and that memory is asked for among.
     pub episodes: usize,
+    /// Of the large store that a hook asks.
+    pub many_episodes: usize,
     /// Of one repository, that git did and that are stored.
     pub operations: usize,
     /// That a look without news passes by.
@@ -75,6 +78,7 @@ impl Scale {
                 file_bytes: 100_000,
                 tracked: 300,
                 episodes: 500,
+                many_episodes: 1_000,
                 operations: 500,
                 repositories: 5,
                 cold: 1,
@@ -90,6 +94,7 @@ impl Scale {
             file_bytes: 300_000,
             tracked: 100_000,
             episodes: 20_000,
+            many_episodes: 200_000,
             operations: 100_000,
             repositories: 50,
             cold: 7,

@@ -19,6 +19,7 @@ pub mod claude;
 pub mod codex;
 pub mod gemini;
 mod genai;
+pub mod opencode;
 mod prompts;
 pub mod qwen;
 pub mod registry;

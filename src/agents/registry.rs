@@ -1,6 +1,6 @@
 //! The one list of agents.
 
-use super::{CodingAgent, claude, codex, gemini, qwen};
+use super::{CodingAgent, claude, codex, gemini, opencode, qwen};
 use crate::config::Env;
 use crate::model::entry::Entry;
 use crate::model::session::Session;
@@ -11,7 +11,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-const AGENTS: &[&dyn CodingAgent] = &[&claude::Claude, &codex::Codex, &gemini::Gemini, &qwen::Qwen];
+const AGENTS: &[&dyn CodingAgent] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &gemini::Gemini,
+    &qwen::Qwen,
+    &opencode::OpenCode,
+];
 
 /// Agents that are known and offered to nobody: lists, help and settings don't have them.
 const UNLISTED: &[&dyn CodingAgent] = &[

@@ -1,6 +1,6 @@
 //! What holds for every agent.
 
-use super::{claude, codex, gemini, qwen, registry, toy};
+use super::{claude, codex, gemini, opencode, qwen, registry, toy};
 use crate::host::read::{LogBlock, Shape};
 use crate::memory::query_terms::parse as terms;
 use crate::model::entry::EntryKind;
@@ -17,6 +17,7 @@ fn a_field_of_another_type_is_named_and_its_line_is_accounted_for() {
         (codex::CODEX, codex::dialect::fields()),
         (gemini::GEMINI, gemini::dialect::fields()),
         (qwen::QWEN, qwen::dialect::fields()),
+        (opencode::OPENCODE, opencode::dialect::fields()),
     ];
     let rows = tables.map(|(agent, table)| table.all().map(move |field| (agent, field)));
     for (agent, field) in rows.into_iter().flatten() {

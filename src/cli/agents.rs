@@ -236,7 +236,7 @@ impl Entries {
                 text => text,
             };
             ctx.out
-                .line(format!("{:<7} {text}  {file}", agent.as_str()))?;
+                .line(format!("{:<9} {text}  {file}", agent.as_str()))?;
             if let Some(fault) = &status.fault {
                 ctx.out.warn(fault)?;
             }

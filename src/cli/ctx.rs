@@ -120,9 +120,16 @@ impl<'w> Ctx<'w> {
         &self.env.vars
     }
 
-    /// Wall time since the command started.
+    /// Wall time since the command started, or since [`Ctx::restart_clock`].
     pub fn elapsed_ms(&self) -> u64 {
         (self.elapsed_ms)()
+    }
+
+    /// Counts from now on: what a person took to answer is no time of ours.
+    pub fn restart_clock(&mut self) {
+        let before = self.elapsed_ms();
+        let elapsed_ms = std::mem::replace(&mut self.elapsed_ms, Box::new(|| 0));
+        self.elapsed_ms = Box::new(move || elapsed_ms().saturating_sub(before));
     }
 
     /// Makes our folder, readable by its owner only. An existing one keeps its mode.

@@ -3,10 +3,10 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::agents::{registry, versions};
-use crate::host::files;
+use crate::agents::versions;
 use crate::model::human::{count, plural, table, time};
 use crate::model::time::Time;
+use crate::pipeline::disk_logs::logs_on_disk;
 use crate::pipeline::drift_sample::samples;
 use crate::store::{StoreStatus, UnknownRow, VersionRow};
 use anyhow::Result;
@@ -70,7 +70,7 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
 /// `doctor --report-drift`: a record of each name that this version doesn't know, without its content.
 pub fn report(ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let found = files::walk(&loaded.config.roots, &registry::is_log);
+    let found = logs_on_disk(&loaded.config.roots);
     let samples = samples(&ctx.reader()?.status()?.unknown, &found.files);
     if ctx.out.json {
         ctx.out.document("doctor", json!({"drift": samples}))?;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Turn tracking on (asks for consent)
 ///
 /// Lets sessionmill read the session logs of coding agents and store what was said, with one line
-/// per tool call, in ~/.graphiti, readable by you only. Nothing leaves this machine.
+/// per tool call, in ~/.graphiti, readable by you only. Nothing leaves this machine without your consent.
 #[derive(clap::Args, Debug)]
 pub struct EnableArgs {
     /// Read this project's sessions again (reverts `disable --project`)
@@ -76,8 +76,9 @@ pub fn disable(args: &DisableArgs, ctx: &mut Ctx) -> Result<Exit> {
     let file = ctx.home.config();
     edit::set_enabled(&file, false)?;
     report("disable", false, &file, None, ctx)?;
-    ctx.out
-        .note("hint: the store stays; `sessionmill schedule remove` stops the timer too")?;
+    ctx.out.note(
+        "hint: stored sessions stay searchable; `sessionmill schedule remove` stops the timer",
+    )?;
     Ok(Exit::Done)
 }
 
@@ -89,7 +90,7 @@ fn consent(given: Option<&str>, ctx: &mut Ctx) -> Result<String> {
             let home = ctx.home.dir.display().to_string();
             ctx.out.note(format!(
                 "sessionmill will read what coding agents wrote to disk on this machine and store\n\
-                 what was said in {home}, readable by you only. Nothing leaves this machine."
+                 what was said in {home}, readable by you only. Nothing leaves this machine without your consent."
             ))?;
             ctx.ask(&format!("Type yes to agree to \"{CONSENT_TEXT}\":"))?
                 .map(|typed| match typed.eq_ignore_ascii_case("yes") {

@@ -92,6 +92,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         report(&would, single.as_deref(), None, ctx)?;
         return Ok(Exit::Done);
     }
+    if let Some(id) = single.as_ref().filter(|_| would.is_all_gone()) {
+        if ctx.out.json {
+            report(&would, Some(id), Some(&[]), ctx)?;
+        }
+        ctx.out.note(format!("session {id} was forgotten before"))?;
+        return Ok(Exit::Done);
+    }
     confirm(args, &would, ctx)?;
     let gone = store.forget(&selection, ctx.now, false)?;
     store.finish()?;
@@ -178,7 +185,7 @@ fn confirm(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<()> {
     match ctx.ask(&question)? {
         Some(answer) if answer.eq_ignore_ascii_case("yes") => Ok(()),
         _ => {
-            let message = format!("nothing was forgotten: this would delete {}", counts(would));
+            let message = format!("this would delete {}; nothing was deleted", counts(would));
             Err(Error::usage(message)
                 .hinted("add --dry-run to see what, or --yes to do it")
                 .into())

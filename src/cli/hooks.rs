@@ -29,10 +29,11 @@ enum Verb {
     /// Add two hooks to an agent's settings
     ///
     /// Changes settings.json of Claude Code, Gemini CLI or Qwen Code, or hooks.json of Codex, which
-    /// asks you to review hooks (/hooks). Everything else in the file stays as it is, byte for
-    /// byte. A file that is not JSON is left alone.
+    /// asks you to review hooks (/hooks), or puts a plugin into OpenCode's folder. Everything else
+    /// in the file stays as it is, byte for byte. A file that is not JSON is left alone.
     Install(Install),
     /// Remove the hooks
+    #[command(alias = "uninstall")]
     Remove(Remove),
     /// Show which hooks are installed
     Status,

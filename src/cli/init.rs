@@ -54,6 +54,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         consent(args, ctx)?;
         enable::agree(CONSENT_TEXT.to_owned(), ctx)?;
     }
+    ctx.restart_clock();
     let mut exit = backfill(&BackfillArgs::default(), ctx)?;
     let agents = FoundLogs::agents(&logs);
     if !ctx.out.quiet && !agents.is_empty() {
@@ -108,7 +109,7 @@ fn consent(args: &Args, ctx: &mut Ctx) -> Result<()> {
     if args.yes || is_yes(ctx, "Do you agree? [y/N]")? {
         return Ok(());
     }
-    let refused = Error::usage("nothing was read: reading logs needs your consent");
+    let refused = Error::usage("reading logs needs your consent; nothing was read");
     Err(refused.hinted("sessionmill init --yes").into())
 }
 

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Show recurring failures and what works instead
 ///
 /// Also shows steps that lead to success. Prints counts and rates with 95 % confidence intervals.
-/// Leaves out what occurred once and what every session does. A sequence of steps is listed if
+/// Ignores what happened only once and what every session does. A sequence of steps is listed if
 /// sessions with it are completed significantly more or less often than others.
 #[derive(clap::Args, Debug)]
 pub struct Args {

@@ -3,13 +3,12 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::ledger_lines::lines;
-use crate::agents::registry;
 use crate::config::Loaded;
-use crate::host::files;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::bytes;
 use crate::model::source::SourceFile;
+use crate::pipeline::disk_logs::logs_on_disk;
 use crate::pipeline::explain::{Verdict, explain};
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::backlog;
@@ -102,7 +101,7 @@ fn document(account: &FileAccount) -> Value {
 
 fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let found = files::walk(&loaded.config.roots, &registry::is_log);
+    let found = logs_on_disk(&loaded.config.roots);
     let Some(file) = found.files.iter().find(|file| *file.key == *key) else {
         let error = Error::new(ErrorKind::Failed, format!("{key} was deleted from disk"));
         return Err(error
@@ -163,7 +162,7 @@ fn episodes(log: &Checkpoint, line: u64, store: &Store) -> Result<Vec<String>> {
 fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let config = &loaded.config;
-    let found = files::walk(&config.roots, &registry::is_log).files;
+    let found = logs_on_disk(&config.roots).files;
     let file = found
         .iter()
         .find(|file| *file.key == *name || file.key.contains(name));

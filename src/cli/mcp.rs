@@ -34,11 +34,12 @@ pub struct Args {
 enum Verb {
     /// Add the server to an agent's settings
     ///
-    /// Changes .claude.json of Claude Code, config.toml of Codex, or settings.json of Gemini CLI or
-    /// Qwen Code. Everything else in the file stays as it is, byte for byte. A file that cannot be parsed is
-    /// left alone.
+    /// Changes .claude.json of Claude Code, config.toml of Codex, settings.json of Gemini CLI or Qwen
+    /// Code, or opencode.json of OpenCode. Everything else in the file stays as it is, byte for byte. A
+    /// file that cannot be parsed is left alone.
     Install(Install),
     /// Remove the server from agents' settings
+    #[command(alias = "uninstall")]
     Remove(Remove),
     /// Show where the server is installed
     Status,

@@ -71,8 +71,8 @@ use switches::{ColorMode, Switches};
 
 /// Turns the session logs of coding agents into searchable memory
 ///
-/// Reads what Claude Code, Codex, Gemini CLI and Qwen Code wrote to disk, keeps what people and agents
-/// said and one line per tool call, and makes it searchable. Nothing leaves this machine without your
+/// Reads what Claude Code, Codex, Gemini CLI, Qwen Code and OpenCode wrote to disk, keeps what people and
+/// agents said and one line per tool call, and makes it searchable. Nothing leaves this machine without your
 /// consent.
 #[derive(Parser, Debug)]
 #[command(name = "sessionmill", version, max_term_width = 100)]

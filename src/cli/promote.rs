@@ -50,7 +50,7 @@ pub struct Args {
 
 fn kind(word: &str) -> Result<MemoryKind, String> {
     let known = || MemoryKind::ALL.map(MemoryKind::as_str).join(", ");
-    MemoryKind::parse(word).ok_or_else(|| format!("write one of {}", known()))
+    MemoryKind::parse(word).ok_or_else(|| format!("expected one of {}", known()))
 }
 
 /// A scope as people type it.

@@ -5,13 +5,15 @@ use super::exit::Exit;
 use super::pages::{self, Page};
 use super::session_filters::{self, Filters};
 use crate::insight::recap::{markdown, recap};
+use crate::memory::reach::Reach;
 use crate::memory::recap_sessions::recap_sessions;
 use crate::memory::when::When;
 use crate::model::error::Error;
 use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::table::COLUMNS_MAX;
-use crate::store::{SessionFilter, TYPED};
+use crate::model::time::Time;
+use crate::store::{SessionFilter, Store, TYPED};
 use anyhow::Result;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -39,7 +41,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The last week's, or nothing.
+    /// The last week of work, or nothing.
     pub(super) fn reward() -> Args {
         Args {
             is_reward: true,
@@ -51,20 +53,49 @@ impl Args {
 /// Days that are told without `--since`.
 const DAYS: &str = "7d";
 
+/// When the last session ended that the filter lets through, whenever that was.
+fn last_end(store: &Store, filter: &SessionFilter) -> Result<Option<Time>> {
+    let any = SessionFilter {
+        since: None,
+        limit: Some(1),
+        ..filter.clone()
+    };
+    let last = store.sessions(&any)?.into_iter().next();
+    Ok(last.and_then(|row| row.session.facts.ended.or(row.session.facts.started)))
+}
+
+/// The days that are told. Those that nobody named are the last ones with a session, which is said.
+fn days(args: &Args, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result<SessionFilter> {
+    let days: When = DAYS.parse().map_err(anyhow::Error::msg)?;
+    let asked = args.filters.since(ctx);
+    let mut filter = SessionFilter {
+        since: Some(asked.unwrap_or_else(|| days.start(ctx.now, ctx.zone))),
+        limit: (args.limit > 0).then_some(args.limit),
+        ..session_filters::sessions(reach, &args.filters, ctx)?
+    };
+    let one = SessionFilter {
+        limit: Some(1),
+        ..filter.clone()
+    };
+    if asked.is_none()
+        && store.sessions(&one)?.is_empty()
+        && let Some(last) = last_end(store, &filter)?
+    {
+        ctx.out
+            .note("no session in the last 7 days; these are the last 7 days of work")?;
+        filter.since = Some(days.start(last, ctx.zone));
+        filter.until = filter.until.or(Some(Time(last.0 + 1)));
+    }
+    Ok(filter)
+}
+
 /// Prints the recap.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = session_filters::scope(&args.filters, ctx)?;
-    let days: When = DAYS.parse().map_err(anyhow::Error::msg)?;
-    let since = args.filters.since(ctx);
-    let since = since.unwrap_or_else(|| days.start(ctx.now, ctx.zone));
-    let filter = SessionFilter {
-        since: Some(since),
-        limit: (args.limit > 0).then_some(args.limit),
-        ..session_filters::sessions(&reach, &args.filters, ctx)?
-    };
-    let until = filter.until;
     let store = ctx.reader()?;
+    let filter = days(args, &reach, &store, ctx)?;
     let found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
+    let (since, until) = (filter.since.unwrap_or(ctx.now), filter.until);
     let recap = recap(found.sessions, &found.done);
     if args.is_reward && recap.sessions == 0 {
         return Ok(Exit::Done);
@@ -103,14 +134,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         }
     }
     if recap.sessions == 0 && reach.refusal().is_none() {
-        let latest = SessionFilter {
-            since: None,
+        let any = SessionFilter {
             until: None,
-            limit: Some(1),
             ..filter
         };
-        let latest = store.sessions(&latest)?;
-        let ended = latest.first().and_then(|row| row.session.facts.ended);
+        let ended = last_end(&store, &any)?;
         let day = ended.map(|at| ctx.zone.show(at).format("%Y-%m-%d").to_string());
         let since = day.unwrap_or_else(|| "30d".to_owned());
         ctx.out

@@ -74,7 +74,7 @@ pub struct Options {
     /// Include untrusted projects in this run
     #[arg(long)]
     pub allow_untrusted: bool,
-    /// Retry language-model requests that failed permanently, and waiting ones at once
+    /// Retry language-model requests that failed permanently, and those that are waiting, now
     #[arg(long)]
     ask_again: bool,
 }

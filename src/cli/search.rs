@@ -151,7 +151,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         });
         ctx.out.document("search", body)?;
     } else {
-        print_all(&found, (&store, &judge, args.all_parts), ctx)?;
+        let printer = Printer {
+            store: &store,
+            judge: &judge,
+            all_parts: args.all_parts,
+            has_words: !question.query.terms.is_empty(),
+        };
+        printer.print_all(&found, ctx)?;
         let namespaces = reach.scope.namespaces();
         let typed = args.words.iter().filter(|_| answer.hits.is_empty());
         for word in typed {
@@ -203,43 +209,96 @@ fn meaning(typed: &Meant, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result
     }
 }
 
-fn print_all(
-    found: &SessionAnswer,
-    (store, judge, all_parts): (&Store, &Judge, bool),
-    ctx: &mut Ctx,
-) -> Result<()> {
-    let answer = &found.answer;
-    if answer.loosened {
-        ctx.out
-            .note("no episode contains all of the words; these contain some")?;
-    }
-    for (hit, more) in answer.hits.iter().zip(&found.more) {
-        let is_session = !all_parts && is_of_a_talk(hit);
-        let id = match is_session {
-            true => store.session_shown(&hit.session, TYPED)?,
-            false => ctx.episode_shown(hit.episode)?,
-        };
-        let part = if is_session { None } else { Some(part(hit)) };
-        print(hit, (&id, part), (store, judge), ctx)?;
-        let more = (*more > 0).then(|| {
-            let parts = plural(u64::from(*more), "more part");
-            let verb = if *more == 1 { "matches" } else { "match" };
-            format!("{parts} of this session {verb} (--all-parts)")
-        });
-        let folded = (hit.folded > 0).then(|| {
-            let alike = plural(u64::from(hit.folded), "similar episode");
-            format!("{alike} not shown")
-        });
-        for more in more.iter().chain(&folded) {
+/// How hits are printed.
+struct Printer<'a> {
+    store: &'a Store,
+    judge: &'a Judge,
+    all_parts: bool,
+    /// Something was looked for; else these are the latest.
+    has_words: bool,
+}
+
+impl Printer<'_> {
+    fn print_all(&self, found: &SessionAnswer, ctx: &mut Ctx) -> Result<()> {
+        let answer = &found.answer;
+        if answer.loosened {
             ctx.out
-                .words(INDENT, INDENT, &ctx.out.paint(Style::Dim, more))?;
+                .note("no episode contains all of the words; these contain some")?;
         }
-        ctx.out.line("")?;
+        for (hit, more) in answer.hits.iter().zip(&found.more) {
+            let is_session = !self.all_parts && is_of_a_talk(hit);
+            let id = match is_session {
+                true => self.store.session_shown(&hit.session, TYPED)?,
+                false => ctx.episode_shown(hit.episode)?,
+            };
+            let part = if is_session { None } else { Some(part(hit)) };
+            self.print(hit, (&id, part), ctx)?;
+            let more = (*more > 0 && self.has_words).then(|| {
+                let parts = plural(u64::from(*more), "more part");
+                let verb = if *more == 1 { "matches" } else { "match" };
+                format!("{parts} of this session {verb} (--all-parts)")
+            });
+            let folded = (hit.folded > 0).then(|| {
+                let alike = plural(u64::from(hit.folded), "similar episode");
+                format!("{alike} not shown")
+            });
+            for more in more.iter().chain(&folded) {
+                ctx.out
+                    .words(INDENT, INDENT, &ctx.out.paint(Style::Dim, more))?;
+            }
+            ctx.out.line("")?;
+        }
+        match answer.reason {
+            Some(reason) => ctx.out.warn(reason),
+            None if answer.hits.is_empty() => nothing(ctx),
+            None => Ok(()),
+        }
     }
-    match answer.reason {
-        Some(reason) => ctx.out.warn(reason),
-        None if answer.hits.is_empty() => nothing(ctx),
-        None => Ok(()),
+
+    fn print(&self, hit: &Hit, (id, part): (&str, Option<String>), ctx: &mut Ctx) -> Result<()> {
+        let title = match (&hit.session_title, hit.title.is_empty() || part.is_none()) {
+            (Some(title), true) => title,
+            _ => &hit.title,
+        };
+        let title = ctx.out.paint(Style::Bold, &human::title(&plain(title)));
+        let has_doer = hit.is_of_a_log() || hit.source.has_doer() || part.is_none();
+        let agent = if has_doer { hit.agent.as_str() } else { "" };
+        let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
+        let mut cells = vec![
+            session_filters::origin_of(&hit.namespace, &hit.project_path, ctx)?,
+            session_filters::age(hit.valid_at, ctx),
+            agent.to_owned(),
+            part.unwrap_or_default(),
+        ];
+        if is_of_a_talk(hit) {
+            let work = self
+                .judge
+                .activity(&self.store.activity(&hit.session)?)
+                .primary;
+            cells.push(session_filters::outcome(outcome_of(
+                self.store,
+                &hit.session,
+            )?));
+            cells.push(work.map_or("", Dimension::as_str).to_owned());
+        }
+        cells.extend(by_meaning.then(|| "by meaning".to_owned()));
+        ctx.out.text(entry(id, &title, &cells, ctx.out.columns()))?;
+        // a talk's beginning says nothing where nothing was looked for
+        if !self.has_words && is_of_a_talk(hit) {
+            return Ok(());
+        }
+        let Snippet {
+            text,
+            marks,
+            cut_before,
+            cut_after,
+        } = &hit.snippet;
+        let paint = |hit: &str| ctx.out.paint(Style::Match, hit);
+        let words = excerpt(text, marks, (*cut_before, *cut_after), &TITLES, paint);
+        let before = if *cut_before { "… " } else { "" };
+        let after = if *cut_after { " …" } else { "" };
+        ctx.out
+            .words(INDENT, INDENT, &format!("{before}{words}{after}"))
     }
 }
 
@@ -299,47 +358,6 @@ fn part(hit: &Hit) -> String {
         None if !hit.is_of_a_log() => hit.source.as_str().to_owned(),
         None => format!("part {}", hit.part),
     }
-}
-
-fn print(
-    hit: &Hit,
-    (id, part): (&str, Option<String>),
-    (store, judge): (&Store, &Judge),
-    ctx: &mut Ctx,
-) -> Result<()> {
-    let title = match (&hit.session_title, hit.title.is_empty() || part.is_none()) {
-        (Some(title), true) => title,
-        _ => &hit.title,
-    };
-    let title = ctx.out.paint(Style::Bold, &human::title(&plain(title)));
-    let has_doer = hit.is_of_a_log() || hit.source.has_doer() || part.is_none();
-    let agent = if has_doer { hit.agent.as_str() } else { "" };
-    let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
-    let mut cells = vec![
-        session_filters::origin_of(&hit.namespace, &hit.project_path, ctx)?,
-        session_filters::age(hit.valid_at, ctx),
-        agent.to_owned(),
-        part.unwrap_or_default(),
-    ];
-    if is_of_a_talk(hit) {
-        let work = judge.activity(&store.activity(&hit.session)?).primary;
-        cells.push(session_filters::outcome(outcome_of(store, &hit.session)?));
-        cells.push(work.map_or("", Dimension::as_str).to_owned());
-    }
-    cells.extend(by_meaning.then(|| "by meaning".to_owned()));
-    ctx.out.text(entry(id, &title, &cells, ctx.out.columns()))?;
-    let Snippet {
-        text,
-        marks,
-        cut_before,
-        cut_after,
-    } = &hit.snippet;
-    let paint = |hit: &str| ctx.out.paint(Style::Match, hit);
-    let words = excerpt(text, marks, (*cut_before, *cut_after), &TITLES, paint);
-    let before = if *cut_before { "… " } else { "" };
-    let after = if *cut_after { " …" } else { "" };
-    ctx.out
-        .words(INDENT, INDENT, &format!("{before}{words}{after}"))
 }
 
 fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

@@ -10,6 +10,7 @@ use crate::memory::reach::{Reach, ReachRequest, reach};
 use crate::memory::scopes::Scope;
 use crate::memory::trusted::trusted;
 use crate::memory::when::When;
+use crate::model::error::Error;
 use crate::model::human;
 use crate::model::layout::style::{Style, paint};
 use crate::model::session::Session;
@@ -30,8 +31,8 @@ pub struct Filters {
     /// Only namespaces with this prefix (6 to 64 hex digits, or a project's path or name)
     #[arg(long, value_name = "HEX")]
     pub namespace: Vec<String>,
-    /// Only this agent's sessions and its changes to repositories and files; for changes also:
-    /// person, unknown
+    /// Only this agent: claude, codex, …; for changes to repositories and files also person and
+    /// unknown
     #[arg(long, value_name = "NAME", value_parser = agent)]
     pub agent: Option<Agent>,
     /// Only what happened since WHEN: 14d, '3 months', yesterday, 'last week', 2026-04-01T10:00
@@ -162,6 +163,14 @@ pub fn places(ctx: &Ctx) -> Result<Places> {
 
 /// Joins the filters with what the settings allow here.
 pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
+    if let Some(since) = filters.since(ctx) {
+        if since > ctx.now {
+            return Err(Error::usage("--since is in the future").into());
+        }
+        if filters.until(ctx).is_some_and(|until| until <= since) {
+            return Err(Error::usage("--until is before --since").into());
+        }
+    }
     let loaded = ctx.settings()?;
     let (store, places) = (ctx.stored()?, places(ctx)?);
     let trusts = match filters.allow_untrusted {

@@ -184,7 +184,7 @@ fn llm_summary_document(llm_summary: &LlmSummary) -> Value {
 fn absent(id: &str, forgotten: bool) -> Error {
     let message = match forgotten {
         true => format!("session {id} was forgotten"),
-        false => format!("there is no episode or session {id}"),
+        false => format!("no session or episode begins with {id}"),
     };
     let error = Error::new(ErrorKind::Failed, message);
     match forgotten {
@@ -222,8 +222,9 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
     }
     ctx.out.page(&ctx.env.vars)?;
     let title = row.title.as_deref().unwrap_or("(no title)");
+    let shown = human::whole_title(title);
     ctx.out
-        .words("", "", &ctx.out.paint(Style::Bold, &plain(title)))?;
+        .words("", "", &ctx.out.paint(Style::Bold, &plain(&shown)))?;
     head(&row.session, work, ctx)?;
     let shown = ctx.session_shown(&row.session.id)?;
     let mut next = format!("Continue: sessionmill resume {shown}");

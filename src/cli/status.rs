@@ -5,11 +5,10 @@ use super::drift;
 use super::exit::Exit;
 use super::ledger;
 use super::ledger_lines::lines;
-use crate::agents::registry;
 use crate::config::{Config, gate};
-use crate::host::files;
 use crate::model::human::{self, ago, bytes, count, plural, table};
 use crate::pipeline::alarms::{self, Alarm};
+use crate::pipeline::disk_logs::logs_on_disk;
 use crate::pipeline::last_run::outside_line;
 use crate::pipeline::lock;
 use crate::pipeline::memory_status::MemoryStatus;
@@ -52,7 +51,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         true => Some(Store::open(&ctx.home.store(), Access::ReadOnly)?),
         false => None,
     };
-    let found = files::walk(&config.roots, &registry::is_log);
+    let found = logs_on_disk(&config.roots);
     let pipeline = ctx.pipeline("nightly")?;
     let cx = ctx.pipeline_context(&loaded, &Silent);
     let waiting = backlog(&found.files, &pipeline, store.as_ref(), &cx)?;

@@ -64,7 +64,7 @@ struct AddArgs {
     /// What happens to the previous episode of a changed file: replace, version, archive
     #[arg(long, value_name = "NAME", default_value = "replace", value_parser = strategy)]
     strategy: Strategy,
-    /// Of files larger than this store only the name [default: 5]
+    /// Store only the name of larger files, in MB [default: 5]
     #[arg(long, value_name = "MB")]
     max_size_mb: Option<f64>,
     /// Description of the episodes [default: Auto-tracked from filesystem]

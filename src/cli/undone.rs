@@ -128,9 +128,7 @@ fn hint(request: &HistoryRequest, all: &Coverage, ctx: &mut Ctx) -> Result<()> {
         ctx.out.note(format!(
             "git operations{whose} are not tracked (tracking is off)"
         ))?;
-        let config = ctx.home.tracking_config();
-        let (path, is_there) = (config.display().to_string(), config.exists());
-        return ctx.out.note(words::switch_on(&path, is_there));
+        return ctx.out.note(words::SWITCH_ON);
     }
     ctx.out
         .note(format!("hint: {}", words::next_step(request, all)))

@@ -15,7 +15,7 @@ use std::fs;
 /// Remove the timer, hooks, MCP entries and completions
 ///
 /// Everything else in the changed files stays as it is, byte for byte. What is stored stays too,
-/// unless --purge is given. The program itself is removed as it was installed.
+/// unless --purge is given. Remove the program itself the way you installed it.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Delete everything that is stored, too; the agents' own logs are not touched
@@ -84,7 +84,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     } else if is_stored {
         let size = bytes(size);
         ctx.out
-            .did(format!("the store stays: {} ({size})", store.display()))?;
+            .did(format!("the store was kept: {} ({size})", store.display()))?;
         ctx.out
             .note("hint: sessionmill uninstall --purge deletes it")?;
     }

@@ -21,7 +21,8 @@ use serde_json::{Value, json};
 ///
 /// Finds answers to agents' questions, approved plans, and sentences like "let's use X instead of
 /// Y". Decisions that match most words come first. Choices that agents report as their own and
-/// other statements follow, if they match at least half of the words.
+/// other statements follow. Each matches at least half of the words that say what the question is
+/// about.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Words, or a whole question
@@ -112,8 +113,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         undone::tell_given_up(&found.given_up, ctx)?;
     }
     if found.is_undecided() {
-        ctx.out.note("no decision mentions it")?;
         let words = words.join(" ");
+        ctx.out.note(format!("no decision mentions: {words}"))?;
         ctx.out.note(format!("hint: sessionmill search {words}"))?;
         return Ok(Exit::Failed);
     }

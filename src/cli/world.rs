@@ -72,13 +72,17 @@ impl World<'static> {
     )]
     pub fn of_process() -> World<'static> {
         let started = Instant::now();
+        let vars: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .collect();
+        let program = std::env::current_exe().unwrap_or_else(|_| "sessionmill".into());
+        let path = vars.get("PATH").map_or("", String::as_str);
+        let program = process::as_found(&program, path).unwrap_or(program);
         World {
-            vars: std::env::vars_os()
-                .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-                .collect(),
+            vars,
             home_is_odd: std::env::var_os("HOME").is_some_and(|home| home.to_str().is_none()),
             cwd: std::env::current_dir().unwrap_or_default(),
-            program: std::env::current_exe().unwrap_or_else(|_| "sessionmill".into()),
+            program,
             now: present(),
             zone: Zone::Local,
             host: identity::hostname(),

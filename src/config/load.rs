@@ -247,8 +247,8 @@ impl Loaded {
                 _ if !setting.value.is_string() => continue,
                 SettingOrigin::File(..) if has_model => continue,
                 SettingOrigin::File(..) => "no language model is configured (`llm`)",
-                SettingOrigin::Project(..) => "no model is asked because of a project's file",
-                SettingOrigin::Default => "no model is asked for the default",
+                SettingOrigin::Project(..) => "no model: a project's file says so",
+                SettingOrigin::Default => "default: no model",
             };
             setting.note = Some(format!("{why}: {otherwise}"));
         }

@@ -220,7 +220,7 @@ fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[PathStep]) -> Vi
         }
         (None, Some(there)) => Some(format!("did you mean `{there}`?")),
         (None, None) if here.is_empty() => Some("no key belongs here in this version".into()),
-        (None, None) => Some(format!("keys here: {}", here.join(", "))),
+        (None, None) => Some(format!("known keys: {}", here.join(", "))),
     };
     Violation {
         path: path.to_vec(),

@@ -2,7 +2,7 @@
 //!
 //! Knows names and metadata; opens nothing.
 
-use crate::model::source::{Agent, Root, SourceFile, Stat};
+use crate::model::source::{Agent, OddPlace, Root, SourceFile, Stat};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -105,6 +105,12 @@ impl<'r> RootFilter<'r> {
     fn wants_folder(&self, below: &Path) -> bool {
         !self.exclude.is_match(below)
     }
+}
+
+/// Whether a root wants what is so called below it.
+pub fn wanted(root: &Root) -> impl Fn(&Path) -> bool {
+    let filter = RootFilter::of(root, &|_, _| true);
+    move |below| filter.wants(below)
 }
 
 /// What was listed so far.
@@ -215,13 +221,15 @@ pub fn source_file(path: &Path, agent: Agent) -> std::io::Result<SourceFile> {
 
 /// The files that this user can't open, and why. Opens each of them.
 pub fn unreadable(files: &[SourceFile]) -> Vec<(PathBuf, String)> {
+    // a database was opened when its logs were listed
+    let files = files.iter().filter(|file| file.inside().is_none());
     let refused = |file: &SourceFile| {
         let error = std::fs::File::open(file.path()).err()?;
         // What vanished since the walk is no trouble.
         let there = error.kind() != std::io::ErrorKind::NotFound;
         there.then(|| (file.path().into_owned(), error.kind().to_string()))
     };
-    files.iter().filter_map(refused).collect()
+    files.filter_map(refused).collect()
 }
 
 fn describe(path: &Path, agent: Agent, stat: Stat) -> SourceFile {
@@ -238,7 +246,10 @@ fn describe(path: &Path, agent: Agent, stat: Stat) -> SourceFile {
     let compressed = text.ends_with(".zst");
     SourceFile {
         key: text.strip_suffix(".zst").unwrap_or(&text).into(),
-        odd_path: is_odd.then(|| Box::new(path.to_owned())),
+        odd_place: is_odd.then(|| {
+            let path = path.to_owned();
+            Box::new(OddPlace { path, inside: None })
+        }),
         agent,
         stat,
         compressed,

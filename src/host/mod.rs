@@ -2,6 +2,7 @@
 //! where other programs are started.
 
 pub mod content;
+pub mod decompress;
 pub mod files;
 pub mod git;
 pub mod git_preflight;

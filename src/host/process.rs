@@ -55,6 +55,15 @@ pub fn find(name: &str, path: &str) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
+/// Where `program` is found on `path`: a link there stays when what it leads to is replaced by a newer
+/// version. `None`: what is found there is another program, or nothing.
+pub fn as_found(program: &Path, path: &str) -> Option<PathBuf> {
+    let found = find(program.file_name()?.to_str()?, path)?;
+    let is_same =
+        found.is_absolute() && found.canonicalize().ok()? == program.canonicalize().ok()?;
+    is_same.then_some(found)
+}
+
 fn is_executable(file: &Path) -> bool {
     file.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
@@ -207,7 +216,7 @@ pub fn pager(vars: &BTreeMap<String, String>) -> io::Result<Option<Pager>> {
     };
     let mut command = Command::new("/bin/sh");
     command.args(["-c", wanted]).env_clear().envs(vars);
-    for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c"), ("LESSCHARSET", "utf-8")] {
         if !vars.contains_key(name) {
             command.env(name, value);
         }
@@ -244,6 +253,24 @@ mod tests {
 
     fn vars() -> BTreeMap<String, String> {
         BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())])
+    }
+
+    #[test]
+    fn a_program_is_called_as_it_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap();
+        let cat = find("cat", "/usr/bin:/bin")
+            .unwrap()
+            .canonicalize()
+            .unwrap();
+        let name = cat.file_name().unwrap();
+        assert_eq!(as_found(&cat, path), None);
+        let link = folder.path().join(name);
+        std::os::unix::fs::symlink(&cat, &link).unwrap();
+        assert_eq!(as_found(&cat, path), Some(link.clone()));
+        std::fs::remove_file(&link).unwrap();
+        std::fs::copy(&cat, &link).unwrap();
+        assert_eq!(as_found(&cat, path), None, "another program of this name");
     }
 
     #[test]

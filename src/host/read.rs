@@ -3,13 +3,14 @@
 //! Knows bytes and newlines; refuses to know JSON: a line too long to hold is streamed through the
 //! caller's [`Reduce`]. Counts every content byte it reads, because efficiency is tested by counting.
 
+use crate::host::decompress::{BrokenOff, Decompressed};
 use crate::model::checkpoint::Fingerprints;
 use crate::model::source::SourceFile;
 use anyhow::{Context, Result};
 use crc32fast::Hasher;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
@@ -24,33 +25,6 @@ pub const BLOCK_LINES_MAX: usize = 8_192;
 pub const LINE_MAX: usize = 8 << 20;
 /// Bytes that a fingerprint covers (formats § 7).
 pub const PRINT_BYTES: usize = 4096;
-
-/// Bytes that a compressed log may come to for each byte on disk. Real logs come to 20, histories that
-/// are copied over and over to 100; larger: a file of some kilobytes keeps a run busy for an hour.
-const UNPACKED_RATIO_MAX: u64 = 250;
-/// Bytes that any compressed log may come to, however small it is.
-const UNPACKED_MIN: u64 = 64 << 20;
-/// Bytes that no compressed log may come to. The largest that people tell of have 2 GB.
-const UNPACKED_MAX: u64 = 16 << 30;
-
-/// Why a compressed log ended before its time; what could be decompressed was handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BrokenOff {
-    /// The decoder can't go on.
-    Damaged,
-    /// It comes to more than a log of its size on disk ever does.
-    TooMuch,
-}
-
-impl BrokenOff {
-    /// The reason in a ledger.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            BrokenOff::Damaged => "damaged compression",
-            BrokenOff::TooMuch => "decompression bomb",
-        }
-    }
-}
 
 /// Makes a copy of a long line that can be held in memory.
 pub trait Reduce {
@@ -125,16 +99,16 @@ impl LogReader {
     /// When the file can't be opened or `from` can't be reached; the message names the file.
     pub fn open(file: &SourceFile, from: u64, line: u64, content: Content) -> Result<LogReader> {
         let name = || format!("{}", file.path().display());
-        let mut raw = File::open(file.path()).with_context(name)?;
         let broken_off = Arc::default();
-        let source: Box<dyn Read + Send> = match file.compressed {
+        let source: Box<dyn Read + Send> = match file.is_packed() {
             true => {
-                let mut decoder = Decompressed::new(raw, &broken_off).with_context(name)?;
-                let skipped = std::io::copy(&mut (&mut decoder).take(from), &mut std::io::sink());
+                let mut unpacked = unpacked(file, &broken_off).with_context(name)?;
+                let skipped = std::io::copy(&mut (&mut unpacked).take(from), &mut std::io::sink());
                 skipped.with_context(name)?;
-                Box::new(decoder)
+                unpacked
             }
             false => {
+                let mut raw = File::open(file.path()).with_context(name)?;
                 raw.seek(SeekFrom::Start(from)).with_context(name)?;
                 Box::new(raw.take(file.stat.size.saturating_sub(from)))
             }
@@ -345,55 +319,15 @@ impl LogReader {
     }
 }
 
-/// The content of a compressed file, as far as it can be decompressed: damage is its end, and so is
-/// more than a log comes to.
-struct Decompressed {
-    decoder: zstd::Decoder<'static, BufReader<File>>,
-    /// Bytes that may still come.
-    left: u64,
-    broken_off: Arc<OnceLock<BrokenOff>>,
-}
-
-impl Decompressed {
-    fn new(raw: File, broken_off: &Arc<OnceLock<BrokenOff>>) -> std::io::Result<Decompressed> {
-        let packed = raw.metadata()?.len();
-        Ok(Decompressed {
-            decoder: zstd::Decoder::new(raw)?,
-            left: unpacked_max(packed),
-            broken_off: broken_off.clone(),
-        })
-    }
-
-    fn break_off(&self, why: BrokenOff) -> usize {
-        self.broken_off.get_or_init(|| why);
-        0
-    }
-}
-
-impl Read for Decompressed {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let most = usize::try_from(self.left.max(1)).unwrap_or(usize::MAX);
-        let wanted = buffer.len().min(most);
-        match self.decoder.read(&mut buffer[..wanted]) {
-            // the system's own errors have a number, the decoder's don't
-            Err(e) if e.raw_os_error().is_none() && e.kind() != ErrorKind::Interrupted => {
-                Ok(self.break_off(BrokenOff::Damaged))
-            }
-            Ok(read) if read as u64 > self.left => Ok(self.break_off(BrokenOff::TooMuch)),
-            Ok(read) => {
-                self.left -= read as u64;
-                Ok(read)
-            }
-            failed => failed,
-        }
-    }
-}
-
-/// Bytes that a compressed file of this size may come to.
-fn unpacked_max(packed: u64) -> u64 {
-    packed
-        .saturating_mul(UNPACKED_RATIO_MAX)
-        .clamp(UNPACKED_MIN, UNPACKED_MAX)
+/// The content of a log whose bytes on disk are other ones.
+fn unpacked(
+    file: &SourceFile,
+    broken_off: &Arc<OnceLock<BrokenOff>>,
+) -> std::io::Result<Box<dyn Read + Send>> {
+    Ok(match file.inside() {
+        Some(tables) => tables.open()?,
+        None => Box::new(Decompressed::new(File::open(file.path())?, broken_off)?),
+    })
 }
 
 /// Which bytes [`LogReader::block`] will give.
@@ -414,9 +348,8 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
     let name = || format!("{}", file.path().display());
     let head_bytes = head.min(PRINT_BYTES as u64);
     let tail_from = read_to.saturating_sub(PRINT_BYTES as u64);
-    let mut raw = File::open(file.path()).with_context(name)?;
-    let (head, tail) = if file.compressed {
-        let mut decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;
+    let (head, tail) = if file.is_packed() {
+        let mut decoder = unpacked(file, &Arc::default()).with_context(name)?;
         let head = take(&mut decoder, head_bytes).with_context(name)?;
         let mut seen = head.clone();
         seen.extend(take(
@@ -430,6 +363,7 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
         let tail = seen.split_off(seen.len() - seen.len().min((read_to - tail_from) as usize));
         (head, tail)
     } else {
+        let mut raw = File::open(file.path()).with_context(name)?;
         let head = take(&mut raw, head_bytes).with_context(name)?;
         raw.seek(SeekFrom::Start(tail_from)).with_context(name)?;
         (
@@ -455,13 +389,12 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
 /// When the file can't be read; the message names it.
 pub fn content(file: &SourceFile, to: u64) -> Result<(Content, u64)> {
     let name = || format!("{}", file.path().display());
-    let raw = File::open(file.path()).with_context(name)?;
-    let mut source: Box<dyn Read> = match file.compressed {
+    let mut source: Box<dyn Read> = match file.is_packed() {
         true => {
-            let decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;
-            Box::new(decoder.take(to))
+            let unpacked = unpacked(file, &Arc::default()).with_context(name)?;
+            Box::new(unpacked.take(to))
         }
-        false => Box::new(raw.take(to)),
+        false => Box::new(File::open(file.path()).with_context(name)?.take(to)),
     };
     let (mut hash, mut buffer, mut seen) = (Hasher::new(), vec![0; 1 << 16], 0u64);
     loop {

@@ -6,8 +6,10 @@ use crate::model::episode::Episode;
 use crate::model::finding::Finding;
 use crate::model::item::{Mark, apart};
 use crate::model::summary::{SessionCommit, Summary};
+use crate::model::time::Time;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use uuid::Uuid;
 
 /// What MCP servers' tools are called.
 const MCP: &str = "mcp__";
@@ -30,8 +32,9 @@ impl<'e> SessionItems<'e> {
     }
 
     fn ordered(mut self) -> SessionItems<'e> {
+        let times = times(self.0.iter().map(|(episode, _)| *episode));
         self.0
-            .sort_by_key(|(episode, _)| (episode.valid_at, episode.part));
+            .sort_by_key(|(episode, _)| (times.get(&episode.id), episode.part));
         self
     }
 
@@ -119,5 +122,66 @@ impl<'e> SessionItems<'e> {
         }
         tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         tools
+    }
+}
+
+/// When episodes began. In a log that is one file none begins before the one that stands above it, whatever its clock
+/// said: records that were copied have the time of the copy.
+fn times<'e>(all: impl Iterator<Item = &'e Episode>) -> BTreeMap<Uuid, Option<Time>> {
+    let mut streams: BTreeMap<Option<&str>, Vec<&Episode>> = BTreeMap::new();
+    for episode in all {
+        let stream = episode.stream.as_deref();
+        streams.entry(stream).or_default().push(episode);
+    }
+    let mut times = BTreeMap::new();
+    for parts in streams.values_mut() {
+        parts.sort_by_key(|episode| episode.part);
+        let is_one_file = parts.windows(2).all(|two| two[0].part < two[1].part);
+        let mut last = None;
+        for episode in parts.iter() {
+            let above = last.filter(|_| is_one_file);
+            last = episode.valid_at.max(above);
+            times.insert(episode.id, last);
+        }
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_turn_a_log_round() {
+        let episode = |n: u128, stream: Option<&str>, part, at| Episode {
+            id: Uuid::from_u128(n),
+            stream: stream.map(str::to_owned),
+            part,
+            valid_at: Some(Time(at)),
+            ..Episode::default()
+        };
+        let told = |all: &[Episode]| -> Vec<u128> {
+            let items = SessionItems::of(all.iter());
+            items
+                .0
+                .iter()
+                .map(|(episode, _)| episode.id.as_u128())
+                .collect()
+        };
+        let copied = [
+            episode(2, None, 2, 10),
+            episode(1, None, 1, 50),
+            episode(4, None, 3, 60),
+        ];
+        let helper = episode(3, Some("helper"), 1, 55);
+        let all: Vec<Episode> = copied.iter().cloned().chain([helper]).collect();
+        assert_eq!(told(&all), [1, 2, 3, 4]);
+        // a session that went on in another file
+        let files = [
+            episode(1, None, 1, 10),
+            episode(2, None, 2, 20),
+            episode(3, None, 1, 30),
+        ];
+        assert_eq!(told(&files), [1, 2, 3]);
     }
 }

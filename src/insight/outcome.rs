@@ -49,7 +49,8 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Opti
         }
         verdict => return Some(verdict.outcome()),
     }
-    let exchange = items.take_while(|item| item.kind != ItemKind::Prompt || is_aside(item.text));
+    let is_within = |item: &SessionItem<'_>| item.kind != ItemKind::Prompt || is_aside(item.text);
+    let exchange = items.by_ref().take_while(is_within);
     let mut since = Since {
         excuses_tests: passes(said).is_some() || blames_others(said),
         ..Since::default()
@@ -62,10 +63,23 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Opti
         _ if says_red => None,
         finding => since.speaks_against(finding),
     });
+    let is_open = is_open.unwrap_or_else(|| leaves_begun(items.take_while(is_within)));
     Some(match is_open {
-        Some(true) => SessionOutcome::InProgress,
-        _ => SessionOutcome::Completed,
+        true => SessionOutcome::InProgress,
+        false => SessionOutcome::Completed,
     })
+}
+
+/// A task of the last list was begun, and nothing was done since but to talk; of the items of the exchange before the
+/// last one, the last one first: a list that is older is left behind.
+fn leaves_begun<'t>(backwards: impl Iterator<Item = SessionItem<'t>>) -> bool {
+    let mut found = backwards.flat_map(|item| item.findings.iter().rev());
+    let is_begun = found.find_map(|finding| match finding {
+        Finding::Plan(tasks) => Some(tasks.iter().any(|task| task.state == TaskState::Active)),
+        Finding::Changed { .. } => Some(false),
+        finding => is_end(finding).then_some(false),
+    });
+    is_begun == Some(true)
 }
 
 fn is_pending_call(item: &SessionItem<'_>) -> bool {
@@ -308,6 +322,7 @@ mod tests {
             hash: String::new(),
             subject: "s".into(),
             again: false,
+            size: None,
         }];
         let (begun, ended) = (
             vec![Finding::Task(task(Some("1"), TaskState::Active))],
@@ -331,5 +346,35 @@ mod tests {
             let items: Vec<SessionItem<'_>> = [words].into_iter().chain(calls).collect();
             assert_eq!(of(&items), Some(wants), "{items:?}");
         }
+    }
+
+    #[test]
+    fn a_list_with_a_task_that_was_begun_is_open_until_something_is_done() {
+        let agent = |text| item(ItemKind::Agent, text);
+        let asked = item(ItemKind::Prompt, "User: how do I download it");
+        let task = |state| Task {
+            id: None,
+            text: "Install it".into(),
+            state,
+        };
+        let begun = [Finding::Plan(vec![task(TaskState::Active)])];
+        let open = [Finding::Plan(vec![task(TaskState::Open)])];
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let call = |findings| SessionItem {
+            findings,
+            ..item(ItemKind::Digest, "Action: x")
+        };
+        let answer = agent("Agent: It is in the folder.");
+        let told = |plan| of(&[answer, asked, answer, call(plan)]);
+        assert_eq!(told(&begun), Some(SessionOutcome::InProgress));
+        assert_eq!(told(&open), Some(SessionOutcome::Completed));
+        let later = [answer, asked, answer, call(&edit), call(&begun)];
+        assert_eq!(of(&later), Some(SessionOutcome::Completed));
+        let old = [answer, asked, answer, asked, answer, call(&begun)];
+        assert_eq!(of(&old), Some(SessionOutcome::Completed));
     }
 }

@@ -8,6 +8,7 @@ use crate::model::error::Error;
 use crate::model::git::GitOperation;
 use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
+use crate::rules::commit_words::tells;
 use crate::rules::words::{is_same, tokens};
 use crate::store::{Found, GitRow, Query, Store, Term};
 use crate::tracking::decision_links::{UndoneDecision, sessions_behind, undone_of};
@@ -37,18 +38,18 @@ pub struct DecisionMatch {
     pub undone: Option<UndoneDecision>,
 }
 
-/// What answers a question; both with most of the words first, then the latest.
+/// What answers a question; each list with most of the words first, then the latest. All of it has at least
+/// half of the words that say what the question is about: one word of several would be chance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DecisionAnswer {
-    /// Decisions that have some of the words.
+    /// What people decided.
     pub decided: Vec<DecisionMatch>,
-    /// What agents say that they chose themselves, with at least half of the words. The second rank:
-    /// nobody asked them to.
+    /// What agents say that they chose themselves. The second rank: nobody asked them to.
     pub by_agents: Vec<DecisionMatch>,
-    /// What people stated besides, with at least half of the words.
+    /// What people stated besides.
     pub said: Vec<DecisionMatch>,
-    /// Operations that gave up work which has at least half of the words, or of which somebody said with
-    /// them why; without those that a decision tells.
+    /// Operations that gave up work which has the words, or of which somebody said with them why; without
+    /// those that a decision tells.
     pub given_up: Vec<OperationMatch>,
 }
 
@@ -81,7 +82,7 @@ impl DecisionAnswer {
 /// Episodes that are looked through. More: a common word costs a second.
 const EPISODES_MAX: u32 = 400;
 
-/// Decisions that have some of these words, and what else people said of them. `query` has the filters;
+/// Decisions that have these words, and what else people said of them. `query` has the filters;
 /// sessions are looked through whose episodes have the words.
 ///
 /// # Errors
@@ -154,10 +155,10 @@ fn said_about(store: &Store, words: &[String], query: &Query) -> Result<Decision
         let episodes = store.episodes(&session)?;
         let items = items_of(store, &episodes)?;
         let lines = items.lines();
-        let speaks = |decision: Sourced<Decision>, least: usize| {
+        let speaks = |decision: Sourced<Decision>| {
             let matched = matches(&decision.what, words);
             let found = episodes.iter().find(|f| f.episode.id == decision.episode);
-            let found = found.filter(|_| matched.len() >= least)?;
+            let found = found.filter(|_| is_answer(&matched, words))?;
             Some(reason(decision, matched, found))
         };
         let decided = decided(&lines);
@@ -169,22 +170,13 @@ fn said_about(store: &Store, words: &[String], query: &Query) -> Result<Decision
                 .iter()
                 .all(|d| d.what.decision != said.what.decision)
         });
-        answer.decided.extend(
-            decided
-                .into_iter()
-                .filter_map(|decision| speaks(decision, 1)),
-        );
-        // what was only said proves less: one shared word would be chance
-        let half = words.len().div_ceil(2);
-        answer.by_agents.extend(
-            by_agent
-                .into_iter()
-                .filter_map(|decision| speaks(decision, half)),
-        );
-        answer.said.extend(
-            said.into_iter()
-                .filter_map(|decision| speaks(decision, half)),
-        );
+        answer
+            .decided
+            .extend(decided.into_iter().filter_map(speaks));
+        answer
+            .by_agents
+            .extend(by_agent.into_iter().filter_map(speaks));
+        answer.said.extend(said.into_iter().filter_map(speaks));
     }
     answer.decided.sort_by(order);
     for list in [&mut answer.by_agents, &mut answer.said] {
@@ -199,8 +191,7 @@ const OPERATIONS_MAX: u32 = 40;
 /// Operations that are told by themselves.
 const GIVEN_UP_MAX: usize = 5;
 
-/// Operations that gave up work, where that, or the words that say why, has at least half of the words; with
-/// those.
+/// Operations that gave up work, where that, or the words that say why, answers; with the words.
 fn given_up_about(
     store: &Store,
     words: &[String],
@@ -219,7 +210,7 @@ fn given_up_about(
             continue;
         };
         let matched = matches_work(&row.git, words);
-        if matched.len() >= words.len().div_ceil(2) {
+        if is_answer(&matched, words) {
             found.push((row, matched));
         }
     }
@@ -269,6 +260,16 @@ fn is_let_through(store: &Store, query: &Query, session: &str) -> bool {
         ..query.clone()
     };
     store.search(&query).is_ok_and(|hits| !hits.is_empty())
+}
+
+/// Half at least of the words that say what a question is about; where none does, of all.
+fn is_answer(matched: &[String], words: &[String]) -> bool {
+    let about = |words: &[String]| words.iter().filter(|word| tells(word)).count();
+    let (has, of) = match about(words) {
+        0 => (matched.len(), words.len()),
+        of => (about(matched), of),
+    };
+    has > 0 && has >= of.div_ceil(2)
 }
 
 /// Which of the words stand in what was given up, or in the sentence that says why.
@@ -329,5 +330,48 @@ mod tests {
         let count = |question: &str| matches(&decision, &content_words(question)).len();
         assert_eq!(count("redis session cookie"), 3);
         assert_eq!(count("red keyboard"), 0);
+    }
+
+    #[test]
+    fn what_shares_one_word_of_several_is_no_answer() {
+        let answers = |question: &str, matched: &[&str]| {
+            let matched: Vec<String> = matched.iter().map(|word| (*word).to_owned()).collect();
+            is_answer(&matched, &content_words(question))
+        };
+        for (question, matched, wants) in [
+            ("why redis", vec!["redis"], true),
+            (
+                "why did we undo the FullSchema change",
+                vec!["change"],
+                false,
+            ),
+            (
+                "why did we undo the FullSchema change",
+                vec!["fullschema"],
+                true,
+            ),
+            (
+                "why was the CRDT commit reverted",
+                vec!["commit", "reverted"],
+                false,
+            ),
+            (
+                "why was the workspace hard-coded in core",
+                vec!["workspace"],
+                false,
+            ),
+            (
+                "why was the workspace hard-coded in core",
+                vec!["workspace", "core"],
+                true,
+            ),
+            ("why reverted", vec!["reverted"], true),
+        ] {
+            assert_eq!(
+                answers(question, &matched),
+                wants,
+                "{question}: {matched:?}"
+            );
+        }
     }
 }

@@ -237,9 +237,7 @@ impl Places {
                 let all: Vec<&str> = [one, other].into_iter().chain(named).collect();
                 Err(several(typed, &all))
             }
-            (None, _) => {
-                Err(self.unknown(format!("no stored project has the name {typed}"), typed))
-            }
+            (None, _) => Err(self.unknown(format!("no project is named {typed}"), typed)),
         }
     }
 
@@ -416,7 +414,7 @@ mod tests {
         );
         assert_eq!(several.kind, ErrorKind::Usage);
         let unknown = error("agnetv");
-        assert_eq!(unknown.message, "no stored project has the name agnetv");
+        assert_eq!(unknown.message, "no project is named agnetv");
         assert!(
             unknown
                 .hint

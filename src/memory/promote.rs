@@ -67,7 +67,7 @@ pub fn words(
     secrets.sort_unstable();
     secrets.dedup();
     if !secrets.is_empty() {
-        let message = format!("it looks like it holds a secret ({})", secrets.join(", "));
+        let message = format!("this looks like a secret ({})", secrets.join(", "));
         return Err(Error::usage(message).hinted("leave the secret out"));
     }
     let masked = |text: &str| redactor.redact(text).into_owned();

@@ -302,13 +302,13 @@ fn once<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String
 /// A kind of episode by its word; the error lists them.
 pub fn source(word: &str) -> Result<EpisodeSource, String> {
     let known = || EpisodeSource::ALL.map(EpisodeSource::as_str).join(", ");
-    EpisodeSource::parse(word).ok_or_else(|| format!("write one of {}", known()))
+    EpisodeSource::parse(word).ok_or_else(|| format!("expected one of {}", known()))
 }
 
 /// An operation by its word; the error lists them.
 pub fn operation(word: &str) -> Result<Operation, String> {
     let known = || Operation::ALL.map(Operation::as_str).join(", ");
-    Operation::parse(word).ok_or_else(|| format!("write one of {}", known()))
+    Operation::parse(word).ok_or_else(|| format!("expected one of {}", known()))
 }
 
 fn unknown(name: &str, value: &str) -> Error {

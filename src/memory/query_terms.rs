@@ -1,5 +1,6 @@
 //! Words as terms: exactly as they are typed, as people mean them, and those of a whole question.
 
+use crate::rules::products::other_names;
 use crate::rules::words::{forms, is_stopword};
 use crate::store::{Query, Term};
 
@@ -7,8 +8,8 @@ use crate::store::{Query, Term};
 const QUESTION_TERMS_MAX: usize = 24;
 
 /// A question, or a prompt, in a person's words as a query with `limit`: any of the words that say
-/// what it is about, the first ones of a long text. Nothing in it is an operator. Without such
-/// words the query has no terms.
+/// what it is about, the first ones of a long text; other names of a product will do. Nothing in it is
+/// an operator. Without such words the query has no terms.
 pub fn question(text: &str, limit: u32) -> Query {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut terms: Vec<Term> = Vec::new();
@@ -17,7 +18,11 @@ pub fn question(text: &str, limit: u32) -> Query {
             .iter()
             .all(|term| !term.text.eq_ignore_ascii_case(word));
         if is_new && terms.len() < QUESTION_TERMS_MAX {
-            terms.push(loose(word, false));
+            let others = other_names(word).into_iter().flatten();
+            terms.push(Term {
+                or: others.map(|name| exact(name, false)).collect(),
+                ..loose(word, false)
+            });
         }
     }
     Query {
@@ -147,6 +152,9 @@ mod tests {
         }
         let long: String = (0..100).map(|n| format!("word{n} ")).collect();
         assert_eq!(question(&long, 5).terms.len(), QUESTION_TERMS_MAX);
+        let named = question("the postgres dump", 5);
+        let others = named.terms[0].or.iter().map(|term| term.text.as_str());
+        assert_eq!(others.collect::<Vec<_>>(), ["postgresql", "psql"]);
         let retries = question("Retries", 5);
         assert!(retries.terms[0].forms.iter().any(|form| form == "retry"));
     }

@@ -2,9 +2,12 @@
 //! the weights are from.
 
 use super::named_days::NamedDays;
-use super::rank_weights::{FEW_EPISODES, TermWeights, WordCounts, passage, stretches};
+use super::rank_weights::{
+    FEW_EPISODES, TermWeights, WordCounts, grown, passage, sentence, stretches,
+};
 use crate::model::episode::EpisodeSource;
 use crate::model::time::Time;
+use crate::rules::products::is_product;
 use crate::rules::words::tokens;
 use crate::store::{Candidates, Hit, SearchCandidate, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,6 +71,14 @@ const ALONE: f64 = 0.5;
 
 /// A word that is a part of the project's path says little of the project's sessions.
 const PROJECT_NAME: f64 = 0.3;
+
+/// A product is named rarely where so many times its episodes are fewer than all. More: a session about the
+/// language that all of a project is written in seldom says which.
+const RARE_NAME: u64 = 10;
+
+/// What is left of being sure where the question names a product that the session never names: it speaks of
+/// something else, whatever other words it has.
+const LACKS_A_NAME: f64 = 0.1;
 
 /// Ranks what was found; gives the best `limit`. What tells the same is folded where `folds` is set.
 pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked {
@@ -242,19 +253,30 @@ impl<'c> Sessions<'c> {
             .collect();
         let judged = session.candidates.iter().map(|n| &self.judged[*n]);
         let seen: FxHashSet<usize> = judged.flat_map(|j| j.terms.iter().copied()).collect();
-        let passages = session
+        let positions = session
             .candidates
             .iter()
-            .map(|n| passage(&found.all[*n].evidence.positions, &weights));
-        let passages: Vec<Vec<usize>> = passages.map(|passage| passage.terms).collect();
-        let own = |terms: &Vec<usize>| terms.iter().filter(|term| !is_own[**term]).count();
-        let close = passages.iter().map(own).max();
+            .map(|n| found.all[*n].evidence.positions.as_slice());
+        let passages: Vec<Vec<usize>> = positions
+            .clone()
+            .map(|positions| passage(positions, &weights).terms)
+            .collect();
+        let sentences = positions.map(|positions| sentence(positions, &weights).terms);
+        let own = |terms: &[usize]| terms.iter().filter(|term| !is_own[**term]).count();
+        let close = passages.iter().map(|terms| own(terms)).max();
+        let lacks = |n: &usize| {
+            let is_rare = RARE_NAME * found.documents[*n] < found.episodes.max(1);
+            is_rare && !is_own[*n] && !seen.contains(n) && is_product(&found.terms[*n].text)
+        };
         let count = found.terms.len();
         let share = seen.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
             score: session.certainty() / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
+            together: sentences.map(|terms| own(&terms)).max().unwrap_or(0),
+            lacks_a_name: (0..count).any(|n| lacks(&n)),
+            grown: grown(found.episodes),
             is_whole: count > 1 && passages.iter().any(|terms| terms.len() == count),
             ahead: self.ahead(session, found.episodes),
         }
@@ -270,8 +292,14 @@ pub struct Grounds {
     pub covered: f64,
     /// Words of the question that stand close together in it.
     pub close: usize,
-    /// All of them do, and they are several.
+    /// Words of the question that stand in one stretch of a sentence's length.
+    pub together: usize,
+    /// All stand close together, and they are several.
     pub is_whole: bool,
+    /// The question names a product that the session never names.
+    pub lacks_a_name: bool,
+    /// From 0 to 1: how far the store has grown, so that it is known how common a word is.
+    pub grown: f64,
     /// How far its best score is ahead of the next session's, as a share of it: 1 where no other one
     /// has any of the words (less in a store of few episodes), below 0 where another one is better.
     pub ahead: f64,
@@ -279,19 +307,24 @@ pub struct Grounds {
 
 impl Grounds {
     /// How sure it is that the session answers, from 0 to 1. The weights are logistic regressions over one half
-    /// of `fixtures/truth/recall.jsonl`: its questions in their own project, in other projects and in stores of
-    /// one log alone, and prompts of every day; a short question whose words all stand together is judged by one
-    /// over its own project's alone. The constants put [`CONFIDENT`] where it is.
+    /// of `fixtures/truth/recall.jsonl`. In a store that has grown: its questions in their own project, over all
+    /// projects with the sessions that answer and without, in other projects, and prompts of every day. In a small
+    /// one: the same in stores of one log alone; there, a short question whose words all stand together is judged
+    /// by one over its own project's alone. The constants put [`CONFIDENT`] where it is.
     pub fn confidence(&self) -> f64 {
-        let close = self.close as f64;
+        let (close, together) = (self.close as f64, self.together as f64);
         let usual = 1.23 * self.score + 1.5 * self.covered + 1.31 * close + 1.6 * self.ahead - 7.55;
         let whole =
             0.75 * self.score + 3.54 * self.covered + 0.53 * close + 1.82 * self.ahead - 5.66;
-        let log_odds = match self.is_whole {
+        let small = match self.is_whole {
             true => usual.max(whole),
             false => usual,
         };
-        1.0 / (1.0 + (-log_odds).exp())
+        let large =
+            0.97 * self.score + 0.71 * self.covered + 0.92 * together + 1.38 * self.ahead - 5.08;
+        let log_odds = small + self.grown * (large - small);
+        let named = if self.lacks_a_name { LACKS_A_NAME } else { 1.0 };
+        named / (1.0 + (-log_odds).exp())
     }
 }
 

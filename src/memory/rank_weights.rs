@@ -7,8 +7,11 @@ use crate::store::TermPosition;
 /// sentence; narrower: a digest between a question and its answer parts them.
 const PASSAGE_WORDS: usize = 30;
 
+/// Words of a sentence.
+const SENTENCE_WORDS: usize = 12;
+
 /// Stretches of a text that are looked for, in words: a sentence, a passage, a few turns of a talk.
-const STRETCHES_WORDS: [usize; 3] = [12, PASSAGE_WORDS, 100];
+const STRETCHES_WORDS: [usize; 3] = [SENTENCE_WORDS, PASSAGE_WORDS, 100];
 
 /// What each of the best stretches counts beside the whole session.
 const STRETCH: f64 = 0.6;
@@ -23,6 +26,16 @@ const LENGTH: f64 = 0.75;
 /// A smaller store is judged as one of so many episodes. Fewer: in a store of one or two, no word that is
 /// there says anything, and every word that isn't says all; more: it is sure of any two words.
 pub(super) const FEW_EPISODES: u64 = 10;
+
+/// In a store of so many episodes it is known how common a word is.
+const MANY_EPISODES: u64 = 100;
+
+/// How far a store has grown from one of which every word is rare to one that says how common words are:
+/// from 0 to 1.
+pub(super) fn grown(episodes: u64) -> f64 {
+    let times = |episodes: u64| (episodes as f64 / FEW_EPISODES as f64).ln();
+    (times(episodes.max(1)) / times(MANY_EPISODES)).clamp(0.0, 1.0)
+}
 
 /// How much each term of a question says.
 pub(super) struct TermWeights {
@@ -58,9 +71,16 @@ pub(super) struct Passage {
 
 /// The best passage by the terms that it has, however often.
 pub(super) fn passage(positions: &[TermPosition], weights: &[f64]) -> Passage {
-    stretch(positions, weights, PASSAGE_WORDS, |count| {
-        f64::from(count.min(1))
-    })
+    best_within(PASSAGE_WORDS, positions, weights)
+}
+
+/// The same of as many words as a sentence has.
+pub(super) fn sentence(positions: &[TermPosition], weights: &[f64]) -> Passage {
+    best_within(SENTENCE_WORDS, positions, weights)
+}
+
+fn best_within(words: usize, positions: &[TermPosition], weights: &[f64]) -> Passage {
+    stretch(positions, weights, words, |count| f64::from(count.min(1)))
 }
 
 /// What the best stretches of a text are worth together.

@@ -55,6 +55,7 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
         });
         seen.insert(of)
     });
+    fold(&mut facts);
     facts.extend(everyday);
     facts.truncate(request.limit);
     note_decisions(store, request, &whose, &mut facts)?;
@@ -63,6 +64,27 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
     facts.splice(0..0, given_up(store, request, &whose, &told)?);
     facts.truncate(request.limit);
     Ok(facts)
+}
+
+/// Leaves out what another session says in nearly the same words, which fills the block and tells nothing.
+fn fold(facts: &mut Vec<RecalledFact>) {
+    let mut told: Vec<Vec<String>> = Vec::new();
+    facts.retain(|fact| {
+        let words = content_words(&fact.text);
+        let is_promoted = fact
+            .source
+            .as_ref()
+            .is_some_and(|source| source.session.is_none());
+        let is_new = is_promoted || told.iter().all(|other| !is_near_equal(&words, other));
+        told.push(words);
+        is_new
+    });
+}
+
+/// Four fifths of the words of either are the other's too.
+fn is_near_equal(words: &[String], others: &[String]) -> bool {
+    let shared = words.iter().filter(|word| others.contains(word)).count();
+    shared > 0 && shared * 5 >= words.len().max(others.len()) * 4
 }
 
 /// Summaries of operations that are looked at for a rollback.
@@ -434,4 +456,42 @@ fn session_fact(
         scope,
         source: Some(source),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::source::Agent;
+
+    fn fact(session: Option<&str>, text: &str) -> RecalledFact {
+        RecalledFact {
+            text: text.into(),
+            scope: MemoryScope::Workspace,
+            source: Some(FactSource {
+                session: session.map(|id| (Agent::new("claude"), id.to_owned())),
+                shown: String::new(),
+                episode: Uuid::nil(),
+                at: None,
+                path: None,
+                lines: (1, 1),
+            }),
+        }
+    }
+
+    #[test]
+    fn what_two_sessions_say_in_nearly_the_same_words_is_told_once() {
+        let first = "Redis drops idle clients after 300 seconds, so the pool pings every minute";
+        let again =
+            "Redis drops idle clients after 300 seconds; the pool pings every single minute";
+        let other = "Redis drops idle clients when the pool is closed by the deploy script";
+        let mut facts = vec![
+            fact(Some("a"), first),
+            fact(Some("b"), again),
+            fact(Some("c"), other),
+            fact(None, first),
+        ];
+        fold(&mut facts);
+        let told: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
+        assert_eq!(told, [first, other, first], "what was promoted stays");
+    }
 }

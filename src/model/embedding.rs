@@ -34,20 +34,43 @@ impl Vector {
         &self.0
     }
 
-    /// The cosine of the angle to a stored one, from -1 to 1; `None`: that has another length. A
+    /// The cosine of the angle to a stored one, from -1 to 1; `None`: that has another length. Who compares
+    /// it with many asks its [`Probe`].
+    pub fn cosine(&self, stored: &[u8]) -> Option<f32> {
+        self.probe().cosine(stored)
+    }
+
+    /// To compare it with many.
+    pub fn probe(&self) -> Probe {
+        let (scale, numbers) = self.0.split_first_chunk().unwrap_or((&[0; 4], &[]));
+        let wide = numbers.iter().map(|n| i16::from(n.cast_signed()));
+        Probe {
+            scale: f32::from_le_bytes(*scale),
+            numbers: wide.collect(),
+        }
+    }
+}
+
+/// A vector that is compared with many: its numbers are as wide as they are multiplied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    scale: f32,
+    numbers: Vec<i16>,
+}
+
+impl Probe {
+    /// The cosine of the angle to a stored vector, from -1 to 1; `None`: that has another length. A tenth of a
     /// microsecond for a thousand numbers.
     pub fn cosine(&self, stored: &[u8]) -> Option<f32> {
-        if stored.len() != self.0.len() {
+        let (scale, others) = stored.split_first_chunk::<SCALE_BYTES>()?;
+        if others.len() != self.numbers.len() {
             return None;
         }
-        let (scale, numbers) = self.0.split_first_chunk::<SCALE_BYTES>()?;
-        let (other_scale, others) = stored.split_first_chunk::<SCALE_BYTES>()?;
-        let product = |(one, other): (&u8, &u8)| {
-            i32::from(one.cast_signed()) * i32::from(other.cast_signed())
-        };
-        let sum: i32 = numbers.iter().zip(others).map(product).sum();
-        let scale = f32::from_le_bytes(*scale) * f32::from_le_bytes(*other_scale);
-        Some(sum as f32 * scale)
+        let each = self.numbers.iter().zip(others);
+        let sum: i32 = each
+            .map(|(one, other)| i32::from(*one) * i32::from(other.cast_signed()))
+            .sum();
+        Some(sum as f32 * self.scale * f32::from_le_bytes(*scale))
     }
 }
 
@@ -91,8 +114,9 @@ impl PassageVectors {
     }
 
     /// The cosine of the nearest of the stored ones, and how many were compared; `None`: they have another length.
-    pub fn nearest(stored: &[u8], to: &Vector) -> Option<(f32, u64)> {
-        let length = PassageVectors::length(stored).filter(|length| *length == to.0.len())?;
+    pub fn nearest(stored: &[u8], to: &Probe) -> Option<(f32, u64)> {
+        let own = SCALE_BYTES + to.numbers.len();
+        let length = PassageVectors::length(stored).filter(|length| *length == own)?;
         let all = stored[LENGTH_BYTES..].chunks_exact(length);
         let compared = all.len() as u64;
         let nearest = all.filter_map(|one| to.cosine(one)).reduce(f32::max)?;
@@ -109,14 +133,17 @@ mod tests {
         let vector = |numbers: &[f64]| Vector::new(numbers).unwrap();
         let two = PassageVectors::new(&[vector(&[1.0, 0.0]), vector(&[0.0, 1.0])]).unwrap();
         let (nearest, compared) =
-            PassageVectors::nearest(two.as_bytes(), &vector(&[1.0, 9.0])).unwrap();
+            PassageVectors::nearest(two.as_bytes(), &vector(&[1.0, 9.0]).probe()).unwrap();
         assert!((nearest - 0.993).abs() < 0.01 && compared == 2, "{nearest}");
         assert_eq!(PassageVectors::length(two.as_bytes()), Some(6));
         assert_eq!(
-            PassageVectors::nearest(two.as_bytes(), &vector(&[1.0])),
+            PassageVectors::nearest(two.as_bytes(), &vector(&[1.0]).probe()),
             None
         );
-        assert_eq!(PassageVectors::nearest(&[1, 2], &vector(&[1.0])), None);
+        assert_eq!(
+            PassageVectors::nearest(&[1, 2], &vector(&[1.0]).probe()),
+            None
+        );
         assert_eq!(PassageVectors::new(&[]), None);
         assert_eq!(
             PassageVectors::new(&[vector(&[1.0]), vector(&[1.0, 2.0])]),

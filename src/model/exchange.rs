@@ -71,6 +71,13 @@ pub fn is_bare_command(title: &str) -> bool {
             .is_some_and(|name| !name.contains([' ', '/']))
 }
 
+/// A first line that says nothing of what a session is about, as a bare command does: a number that picks something, a
+/// shell's prompt with what was typed there.
+pub fn is_idle_title(title: &str) -> bool {
+    let is_said = title.contains(char::is_alphabetic) && !title.starts_with(['➜', '❯']);
+    is_bare_command(title) || !is_said
+}
+
 impl Item {
     /// Who speaks, as it stands before the first `: ` of the text: `User`, `Agent`, `Action`, …;
     /// empty on markers, which have none.

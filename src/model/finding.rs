@@ -84,6 +84,9 @@ pub enum Finding {
         /// It was made of an older one (`--amend`).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         again: bool,
+        /// As git printed it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<CommitSize>,
     },
     /// Git listed a commit.
     Listed {
@@ -100,12 +103,16 @@ pub enum Finding {
     Stat {
         /// From the repository's root; empty: the only one that was committed.
         path: String,
-        /// Lines; a long bar of git's is only drawn in proportion.
+        /// Lines.
         added: u64,
         /// As `added`.
         removed: u64,
         /// Of what.
         of: Tree,
+        /// How lines were added and removed is not known, only their sum (of a long bar, which git draws in
+        /// proportion), or nothing at all where that is 0.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        drawn: bool,
     },
     /// A pull request was opened.
     PullRequest(
@@ -121,6 +128,17 @@ pub enum Finding {
         /// The call brought it there; `false`: it only looked.
         done: bool,
     },
+}
+
+/// How much a commit changed, as git printed it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitSize {
+    /// Files.
+    pub files: u64,
+    /// Lines.
+    pub added: u64,
+    /// Lines.
+    pub removed: u64,
 }
 
 /// What becomes of a file.

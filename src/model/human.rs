@@ -131,6 +131,14 @@ pub fn title(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{head}…"))
 }
 
+/// A title where it stands alone: one that was cut when it was stored ends at a word, and in `…`.
+pub fn whole_title(text: &str) -> Cow<'_, str> {
+    match text.chars().nth(TITLE_CHARS - 1).is_some() && text.chars().nth(TITLE_CHARS).is_none() {
+        true => title(text),
+        false => Cow::Borrowed(text),
+    }
+}
+
 /// Words in rows of at most so many characters, each word whole.
 pub fn rows_of(words: &[String], separator: &str, chars_max: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
@@ -243,6 +251,8 @@ mod tests {
         let cut = format!("{}…", "rename ".repeat(11).trim_end());
         assert_eq!(title(&words[..80]), cut);
         assert_eq!(title(&"é".repeat(90)), format!("{}…", "é".repeat(79)));
+        assert_eq!(whole_title(&words[..80]), cut);
+        assert_eq!(whole_title(&"é".repeat(90)), "é".repeat(90));
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub mod shell;
 pub mod source;
 pub mod spending;
 pub mod summary;
+pub mod table_log;
 pub mod tally;
 pub mod template;
 pub mod time;

@@ -1,5 +1,6 @@
 //! Where logs come from: agents, dialects, files as `stat` sees them, and slices of them to read.
 
+use super::table_log::TableLog;
 use super::time::Time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -103,8 +104,8 @@ pub struct SourceFile {
     /// The path without `.zst`: the identity of the logical file. Shared, since there may be a
     /// hundred thousand.
     pub key: Arc<str>,
-    /// The path, where the key doesn't spell it: it isn't UTF-8.
-    pub odd_path: Option<Box<PathBuf>>,
+    /// Where it is, if the key doesn't spell that.
+    pub odd_place: Option<Box<OddPlace>>,
     /// Whose log it is.
     pub agent: Agent,
     /// What `stat` said when the run looked.
@@ -113,14 +114,33 @@ pub struct SourceFile {
     pub compressed: bool,
 }
 
+/// Where a log is whose key doesn't say it: its name isn't UTF-8, or it stands in a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OddPlace {
+    /// The file.
+    pub path: PathBuf,
+    /// Its tables; offsets refer to the lines that are made of them.
+    pub inside: Option<TableLog>,
+}
+
 impl SourceFile {
     /// Where its bytes are.
     pub fn path(&self) -> Cow<'_, Path> {
-        match &self.odd_path {
-            Some(path) => Cow::Borrowed(path),
+        match &self.odd_place {
+            Some(place) => Cow::Borrowed(&place.path),
             None if self.compressed => Cow::Owned(PathBuf::from(format!("{}.zst", self.key))),
             None => Cow::Borrowed(Path::new(&*self.key)),
         }
+    }
+
+    /// The file's bytes on disk are not the log's: its size says nothing about the log's length.
+    pub fn is_packed(&self) -> bool {
+        self.compressed || self.inside().is_some()
+    }
+
+    /// Where its lines come from, if it stands in a database.
+    pub fn inside(&self) -> Option<&TableLog> {
+        self.odd_place.as_ref()?.inside.as_ref()
     }
 
     /// The last part of its key.

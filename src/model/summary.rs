@@ -1,6 +1,6 @@
 //! What a session came to (003 § 4.2).
 
-use super::finding::{PullRequestState, TestCounts};
+use super::finding::{CommitSize, PullRequestState, TestCounts};
 use super::namespace::is_of_windows;
 use super::time::Time;
 use schemars::JsonSchema;
@@ -347,6 +347,9 @@ pub struct ChangedFile {
     /// It is gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+    /// Nothing tells its lines: `added` and `removed` are 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
 }
 
 /// A commit.
@@ -362,6 +365,9 @@ pub struct SessionCommit {
     /// The log doesn't name it: git tells it, and the session was at work on its files then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_git: bool,
+    /// As git printed it when the commit was made; absent where it was rewritten since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<CommitSize>,
     /// What became of it later: its work is nowhere any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_up: Option<UndoneBy>,

@@ -193,7 +193,7 @@ impl Http {
     }
 
     /// Tries one request again within a run, where that may help: of language models and webhooks, whose
-    /// answer is wanted now. Deliveries are not tried again here: `stages::upload` does that, over runs.
+    /// answer is wanted now. Deliveries are not retried here: `stages::upload` does that, over runs.
     ///
     /// A request that had all its time isn't repeated: a server that hangs would hold a run up for as many
     /// times that long.

@@ -194,7 +194,7 @@ impl Cost {
     pub fn lines(&self) -> Vec<String> {
         let waiting = plural(self.waiting, "episode");
         let mut lines = vec![format!(
-            "would deliver to {}: {waiting} already waiting, and the new ones; together ≈ {}",
+            "would deliver to {}: {waiting} waiting and the new ones, together ≈ {}",
             self.sink,
             bytes(self.all.bytes),
         )];

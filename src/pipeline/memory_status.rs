@@ -92,14 +92,14 @@ impl MemoryStatus {
         let tracked = match self.is_tracked {
             true => "recorded",
             false => {
-                "not recorded; to record them: sessionmill config set --tracking defaults.enabled true"
+                "off (to record them: sessionmill config set --tracking defaults.enabled true)"
             }
         };
         vec![
             format!("git operations: {tracked}"),
             graphs,
             format!(
-                "recall: {} ({}{auto}); auto-promote: {}; trust in this project: {}{denied}",
+                "recall: {} ({}{auto}); auto-promote: {}; project trust: {}{denied}",
                 word(gives),
                 match recall.scopes.is_empty() {
                     true => "graphiti.recall.scopes is empty".to_owned(),

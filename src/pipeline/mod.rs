@@ -11,6 +11,7 @@ pub mod alarms;
 pub mod check;
 pub mod context;
 pub mod cost;
+pub mod disk_logs;
 pub mod doctor;
 pub mod drift_sample;
 pub mod eval;

@@ -46,10 +46,13 @@ pub struct Peek {
 pub fn peek(file: &SourceFile) -> Result<Peek> {
     let mut log = ParsedLog::head(file, LINE_MAX as u64)?;
     let mut peek = Peek::default();
+    // such a head may be longer than a look, and forks are known by nothing else
+    let wants_record = file.inside().is_some();
     log.for_each_batch(|log, batch| {
         batch.items.iter().for_each(|entry| peek.learn(entry));
         let read_enough = log.reader().read_bytes() > PEEK_BYTES_MAX;
-        Ok(match peek.knows_enough() || read_enough {
+        let is_tied = !wants_record || peek.begins_with_a_record();
+        Ok(match peek.knows_enough() && is_tied || read_enough {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         })
@@ -85,7 +88,7 @@ impl Peek {
                 self.tie("session", other);
             }
             (EntryKind::Fact(Fact::Parent(other)), _) => self.tie("session", other),
-            (_, Identity::Own(id)) if !self.ties.iter().any(|t| t.starts_with("uuid:")) => {
+            (_, Identity::Own(id)) if !self.begins_with_a_record() => {
                 self.tie("uuid", &id.to_string());
             }
             _ => {}
@@ -94,6 +97,10 @@ impl Peek {
 
     fn knows_enough(&self) -> bool {
         !self.session.is_empty() && self.cwd.is_some() && self.first.is_some()
+    }
+
+    fn begins_with_a_record(&self) -> bool {
+        self.ties.iter().any(|tie| tie.starts_with("uuid:"))
     }
 
     fn tie(&mut self, kind: &str, name: &str) {

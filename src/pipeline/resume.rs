@@ -33,17 +33,21 @@ pub fn resumable(
             "the log of session {shown} no longer exists{}",
             days(agent, env)
         );
-        return Err(failed(message).hinted(format!("{read} shows what is stored of it")));
+        return Err(failed(message).hinted(format!("{read} shows its transcript")));
     }
     let cwd = session.cwd.as_ref().map_or(env.cwd.clone(), PathBuf::from);
     if !cwd.is_dir() {
         let folder = cwd.to_string_lossy();
         let message = format!("the folder of session {shown} no longer exists: {folder}");
-        let make = format!(
-            "mkdir -p {} && sessionmill resume {shown}",
-            shell::word(&folder)
-        );
-        return Err(failed(message).hinted(make));
+        // another system's folder can't be made here
+        let next = match cwd.is_absolute() {
+            true => format!(
+                "mkdir -p {} && sessionmill resume {shown}",
+                shell::word(&folder)
+            ),
+            false => read,
+        };
+        return Err(failed(message).hinted(next));
     }
     let path = env.vars.get("PATH").map_or("", String::as_str);
     let (name, args) = words
@@ -69,7 +73,15 @@ fn log_of(store: &Store, session: &Session) -> Result<Option<String>, Error> {
     let episodes = store.episodes(&session.id)?.into_iter();
     let mut paths =
         episodes.filter(|found| found.episode.stream.is_none() && !found.path.is_empty());
-    Ok(paths.next().map(|found| found.path))
+    if let Some(found) = paths.next() {
+        return Ok(Some(found.path));
+    }
+    // nothing of it was kept: its name tells it from its sub-agents' logs
+    let mut logs = store.logs_of(&session.id)?.into_iter();
+    Ok(logs.find(|log| {
+        let name = Path::new(log).file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.contains(&session.id))
+    }))
 }
 
 fn is_there(log: &str) -> bool {

@@ -253,7 +253,8 @@ fn no_sink(name: Option<&str>, config: &Config) -> Error {
     let off = off.filter(|off| name.is_none_or(|name| name == off.as_str()));
     let off: Vec<&str> = off.map(String::as_str).collect();
     let known: Vec<&str> = config.sinks.iter().map(|sink| sink.name.as_str()).collect();
-    let configure = "sessionmill config path; docs/delivery.md shows how";
+    let configure =
+        "add one under `sinks` in the file that `sessionmill config path` names (docs/delivery.md)";
     match (name, off.as_slice()) {
         (_, [first, ..]) => {
             Error::usage(format!("switched off in the settings: {}", off.join(", ")))

@@ -38,8 +38,9 @@ pub fn telling_words(text: &str) -> Vec<TellingWord> {
     all
 }
 
-/// A letter and a digit at least, or two letters, or one that is a word by itself.
-fn tells(word: &str) -> bool {
+/// A word, in lower case, says what a text is about: a letter and a digit at least, or two letters, or one
+/// that is a word by itself, and none that stands in decisions and commits whatever they are about.
+pub fn tells(word: &str) -> bool {
     let is_number = word.chars().all(|c| c.is_ascii_digit());
     let is_letter = word.len() == 1;
     !is_number && !is_letter && !is_stopword(word) && !COMMON.contains(word)

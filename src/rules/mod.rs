@@ -27,6 +27,7 @@ pub mod outcome;
 pub mod paths;
 pub mod phrases;
 pub mod prices;
+pub mod products;
 pub mod prose;
 pub mod replies;
 pub mod reports;

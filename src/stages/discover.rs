@@ -134,7 +134,7 @@ fn compare(file: &SourceFile, last: &LastSeen) -> Option<SourceChange> {
     }
     // sizes on disk say nothing about a compressed content's length
     Some(
-        if file.compressed || last.compressed || now.size == then.size {
+        if file.is_packed() || last.compressed || now.size == then.size {
             SourceChange::Touched
         } else if now.size < last.read_to {
             SourceChange::Replaced
@@ -207,7 +207,7 @@ mod tests {
         };
         SourceFile {
             key: key.into(),
-            odd_path: None,
+            odd_place: None,
             agent: Agent::new("claude"),
             stat,
             compressed: false,

@@ -78,7 +78,7 @@ pub(crate) fn has_no_marks(error: &rusqlite::Error) -> bool {
     .any(|marks| code == Some(*marks))
 }
 
-fn words(error: &rusqlite::Error) -> String {
+pub(crate) fn words(error: &rusqlite::Error) -> String {
     match error {
         error if has_no_marks(error) => "there is no room beside it: the disk is full".into(),
         rusqlite::Error::SqliteFailure(code, _) => code.to_string(),

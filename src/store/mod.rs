@@ -12,6 +12,7 @@ mod columns;
 mod compression;
 mod damaged_rows;
 mod error;
+mod foreign;
 mod ingest;
 mod maintenance;
 mod memory;
@@ -26,6 +27,9 @@ mod tombstones;
 mod tracking;
 
 pub use damaged_rows::passed_over;
+#[cfg(test)]
+pub(crate) use foreign::tests::execute;
+pub use foreign::{ForeignDatabase, ForeignLog};
 pub use ingest::account::FileAccount;
 pub use ingest::prepare::Prepared;
 pub use ingest::without_log::Project;
@@ -96,6 +100,8 @@ pub struct Store {
     names: FxHashMap<String, i64>,
     /// Something was written since opening or the last [`Store::finish`].
     dirty: bool,
+    /// Episodes whose words this run added to the index.
+    indexed: u64,
     /// Of the data, when it was looked at last.
     version: i64,
 }

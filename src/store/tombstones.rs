@@ -41,6 +41,11 @@ pub struct Forgotten {
 }
 
 impl Forgotten {
+    /// No words were there; logs that are passed over may be.
+    pub fn is_all_gone(&self) -> bool {
+        self.sessions + self.episodes + self.memories == 0
+    }
+
     /// Nothing of it was there.
     pub fn is_nothing(&self) -> bool {
         self.sessions + self.episodes + self.memories + self.files == 0

@@ -6,6 +6,8 @@ use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
 use crate::model::time::Time;
 use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -15,6 +17,8 @@ struct Fault {
     /// What the server of the sink, or of the model, says to everything; `None`: nobody listens.
     says: Option<u16>,
     is_model: bool,
+    /// The sink is a folder on a full disk instead.
+    is_disk: bool,
     agrees: bool,
     /// Alarms of what may heal by itself begin after a day.
     heals: bool,
@@ -28,6 +32,7 @@ const SINK: Fault = Fault {
     name: "",
     says: None,
     is_model: false,
+    is_disk: false,
     agrees: true,
     heals: false,
     reason: "",
@@ -35,7 +40,7 @@ const SINK: Fault = Fault {
     event: "alarm_begins",
 };
 
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 8] = [
     Fault {
         name: "refused",
         heals: true,
@@ -53,6 +58,13 @@ const FAULTS: [Fault; 7] = [
         says: Some(507),
         heals: true,
         reason: "507",
+        ..SINK
+    },
+    Fault {
+        name: "full disk",
+        is_disk: true,
+        heals: true,
+        reason: "no storage space",
         ..SINK
     },
     Fault {
@@ -118,17 +130,27 @@ impl Fault {
                 "resilience": {"notifications": notifications}},
             "graphiti": {"enabled": true, "consent": true},
         });
-        match self.is_model {
-            true => settings["llm"] = json!({"endpoint": at, "model": "m"}),
-            false => settings["sinks"] = json!({"graph": {"kind": "graphiti", "url": at}}),
+        let folder = json!({"kind": "jsonl", "path": "~/lines"});
+        match (self.is_model, self.is_disk) {
+            (true, _) => settings["llm"] = json!({"endpoint": at, "model": "m"}),
+            (_, true) => settings["sinks"] = json!({"graph": folder}),
+            _ => settings["sinks"] = json!({"graph": {"kind": "graphiti", "url": at}}),
         }
         let desk = Desk::enabled();
         desk.write(".graphiti/graphiti.config.json", &settings.to_string());
         agree(&desk, &hook.endpoint);
-        if self.agrees {
+        if self.agrees && !self.is_disk {
             agree(&desk, &at);
         }
         (desk, std::iter::once(hook).chain(faulty).collect())
+    }
+
+    /// Whatever is written into the sink's folder from now on meets a full disk.
+    fn fill(&self, desk: &Desk) {
+        let part = desk.path("lines/episodes-000001.jsonl.part");
+        let _ = fs::create_dir_all(part.parent().expect("a folder"));
+        let _ = fs::remove_file(&part);
+        symlink("/dev/full", part).expect("a link");
     }
 
     fn is_told(&self, place: &str, ran: &Ran) {
@@ -159,7 +181,13 @@ fn every_fault_is_told_in_every_place() {
             let asked = servers[0].asked();
             asked.iter().map(|one| one.body["event"].clone()).collect()
         };
-        let first = desk.run("sessionmill backfill --quiet");
+        let run = |desk: &Desk, line: &str| {
+            if fault.is_disk {
+                fault.fill(desk);
+            }
+            desk.run(line)
+        };
+        let first = run(&desk, "sessionmill backfill --quiet");
         let at_once = match fault.heals {
             true => (Exit::Done, 0),
             false => (Exit::Partial, 1),
@@ -172,9 +200,10 @@ fn every_fault_is_told_in_every_place() {
             assert_eq!(events(), Vec::<Value>::new(), "{}", fault.name);
             desk.now = Time(desk.now.0 + DAY_MS + 1);
         }
-        let run = desk.run("sessionmill run");
-        assert_eq!(run.exit, Exit::Partial, "{}: {}", fault.name, run.shown());
-        fault.is_told("run", &run);
+        let aloud = run(&desk, "sessionmill run");
+        let told = format!("{}: {}", fault.name, aloud.shown());
+        assert_eq!(aloud.exit, Exit::Partial, "{told}");
+        fault.is_told("run", &aloud);
         for (place, line) in [
             ("status", "sessionmill status"),
             ("doctor", "sessionmill doctor"),
@@ -186,7 +215,7 @@ fn every_fault_is_told_in_every_place() {
             }
         }
         desk.now = Time(desk.now.0 + DAY_MS + 1);
-        let quiet = desk.run("sessionmill run --quiet");
+        let quiet = run(&desk, "sessionmill run --quiet");
         let said = (quiet.exit, quiet.stderr.lines().count());
         let told = format!("{}: {}", fault.name, quiet.shown());
         assert_eq!(said, (Exit::Partial, 1), "{told}");

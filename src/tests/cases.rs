@@ -4,6 +4,7 @@
 //! come to the same (architecture § 4, 3); and once more at the end, which must do nothing
 //! (architecture § 4, 4).
 
+pub(super) mod database;
 mod given;
 mod wants;
 
@@ -230,7 +231,7 @@ fn every_case_says_why_and_whose_log_it_is() -> Result<()> {
     for path in case_files() {
         let case = read(&path)?;
         ensure!(case.why.len() > 20, "{} doesn't say why", path.display());
-        let place = format!(".{}/", case.agent.as_str());
+        let place = database::folder(case.agent);
         let files = case.given.files()?;
         let there = files.iter().all(|file| file.path.starts_with(&place));
         ensure!(there, "{} has logs of another agent", path.display());

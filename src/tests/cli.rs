@@ -18,7 +18,7 @@ fn without_a_store_the_next_command_is_named() {
     let ran = Desk::new().run("sessionmill search jwt");
     assert_eq!(
         ran.shown(),
-        "exit 1\n--- stderr\nsessionmill: no store at ~/.graphiti/sessionmill.db\nhint: sessionmill init\n"
+        "exit 1\n--- stderr\nsessionmill: nothing is stored yet: there is no ~/.graphiti/sessionmill.db\nhint: sessionmill init\n"
     );
 }
 

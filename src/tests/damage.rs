@@ -19,6 +19,10 @@ use std::time::{Duration, Instant};
 /// Cases that every test run tries.
 const CASES: u64 = 50;
 
+/// Seeds of pages in another's place that once weren't mended: names of sessions for a group, an index of some
+/// rows over an empty table, states of logs for texts.
+const KNOWN: [u64; 3] = [1_599, 1_902, 1_978];
+
 /// Commands that look at the store. `{session}` is one of it.
 const COMMANDS: [&str; 9] = [
     "search token expiry",
@@ -236,7 +240,7 @@ impl Sound {
 
     /// A bit that no check of the file sees: `doctor --deep` does where a log tells it, and its command mends it.
     fn is_mended_by_logs(&self, dump: &dyn Fn() -> String) {
-        let is_seen = dump() != self.dump;
+        let is_seen = without_notes(&dump()) != without_notes(&self.dump);
         let deep = self.desk.run("sessionmill doctor --deep");
         let says = deep.stdout.contains("warning store-differs");
         let difference = difference(&self.dump, &dump());
@@ -265,12 +269,17 @@ impl Sound {
         assert_eq!(run.json()["files_read"], 0, "{}", run.shown());
         let dump = || told_by_logs(&self.desk.run("sessionmill store dump"));
         // where nothing contradicts a bit but the log, reading all logs again tells and mends it
-        if how.ends_with(BITS) && mended.stdout.starts_with("the store is intact") {
+        let is_bit = how.ends_with(BITS) && mended.stdout.starts_with("the store is intact");
+        if is_bit {
             self.is_mended_by_logs(&dump);
         }
         let dump = dump();
+        let is_same = match is_bit {
+            true => without_notes(&dump) == without_notes(&self.dump),
+            false => dump == self.dump,
+        };
         assert!(
-            dump == self.dump,
+            is_same,
             "{}\n{}",
             mended.shown(),
             difference(&self.dump, &dump)
@@ -303,6 +312,19 @@ fn told_by_logs(dump: &Ran) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// A dump without what the first run noted of a session besides its log: folders, the host, the log's name. No
+/// log contradicts a bit there.
+fn without_notes(dump: &str) -> String {
+    let lines = dump.lines().map(|line| {
+        let noted = line.find(" namespace=").zip(line.find(" standing="));
+        match noted.filter(|(from, to)| from < to) {
+            Some((from, to)) => format!("{}{}\n", &line[..from], &line[to..]),
+            None => format!("{line}\n"),
+        }
+    });
+    lines.collect()
+}
+
 /// What people read is ours: no value of a log, no word of a program, and the next command where it failed.
 fn in_words(line: &str, ran: &Ran) {
     for word in [
@@ -330,7 +352,8 @@ fn whatever_breaks_the_store_is_named_and_mended() {
     let asked = number("DAMAGE_CASES");
     let first = number("DAMAGE_FIRST").unwrap_or(0);
     let mut failed = Vec::new();
-    for seed in first..first + asked.unwrap_or(CASES) {
+    let known = KNOWN.into_iter().filter(|_| asked.is_none());
+    for seed in known.chain(first..first + asked.unwrap_or(CASES)) {
         let before = Instant::now();
         if catch_unwind(AssertUnwindSafe(|| sound.holds(seed))).is_err() {
             failed.push(seed);

@@ -137,7 +137,7 @@ fn filters_and_documents_have_who_did_it() {
     let ran = site.desk.run("sessionmill search --agent somebody");
     assert!(
         ran.stderr
-            .contains("write claude, codex, gemini, qwen, person or unknown"),
+            .contains("write claude, codex, gemini, qwen, opencode, person or unknown"),
         "{}",
         ran.shown()
     );

@@ -104,8 +104,18 @@ fn whichever_way_it_is_said_the_words_are_gone_from_every_byte() {
         let before = desk.run("sessionmill store dump").stdout;
         run(&desk, &format!("forget {line} --dry-run"));
         assert_eq!(desk.run("sessionmill store dump").stdout, before);
-        run(&desk, &format!("forget {line}"));
+        let told = desk.run(&format!("sessionmill forget {line}"));
+        assert!(told.stdout.contains(" episode"), "{}", told.shown());
+        assert!(!told.stdout.contains("0 sessions"), "{}", told.shown());
         assert!(!holds(&desk, gone), "{line}");
+        if line == "aaaa" {
+            let again = desk.run("sessionmill forget aaaa");
+            assert!(
+                again.stderr.contains("forgotten before"),
+                "{}",
+                again.shown()
+            );
+        }
         assert!(stays == "nothing at all" || holds(&desk, stays), "{line}");
         // Nothing brings it back.
         let more = exchange("aaaa", "/w/shop", 1, "zebrafish");

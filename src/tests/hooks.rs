@@ -134,10 +134,11 @@ fn status_says_what_is_there_and_what_does_not_work() {
     let there = desk.run("sessionmill hooks status");
     assert_eq!(
         there.shown(),
-        "exit 0\n--- stdout\nclaude  SessionStart, UserPromptSubmit  ~/.claude/settings.json\n\
-         codex   SessionStart, UserPromptSubmit  ~/.codex/hooks.json\n\
-         gemini  no hooks  ~/.gemini/settings.json\n\
-         qwen    no hooks  ~/.qwen/settings.json\n"
+        "exit 0\n--- stdout\nclaude    SessionStart, UserPromptSubmit  ~/.claude/settings.json\n\
+         codex     SessionStart, UserPromptSubmit  ~/.codex/hooks.json\n\
+         gemini    no hooks  ~/.gemini/settings.json\n\
+         qwen      no hooks  ~/.qwen/settings.json\n\
+         opencode  no hooks  ~/.config/opencode/plugins/sessionmill.js\n"
     );
     let text = read(&desk, CLAUDE).unwrap();
     desk.write(CLAUDE, &text.replace("/usr/local/bin", "/old/place"));

@@ -60,10 +60,12 @@ fn yes_reads_everything_and_installs_nothing() {
 
 /// The fixtures' sessions are of March.
 #[test]
-fn the_reward_is_the_last_week_where_there_was_one() {
-    for (day, is_there) in [("2026-03-15", true), ("2026-06-01", false)] {
+fn the_reward_is_the_last_week_of_work() {
+    for (day, is_now) in [("2026-03-15", true), ("2026-06-01", false)] {
         let ran = desk().run(&format!("sessionmill init --yes --now {day}T12:00:00Z"));
-        assert_eq!(ran.stdout.contains("# Recap"), is_there, "{}", ran.shown());
+        assert!(ran.stdout.contains("# Recap: 2026-03-"), "{}", ran.shown());
+        let told = ran.stderr.contains("no session in the last 7 days");
+        assert_eq!(told, !is_now, "{}", ran.shown());
     }
 }
 
@@ -133,7 +135,7 @@ fn what_init_installs_uninstall_takes_away_byte_for_byte() {
     assert!(desk.path(".zfunc/_sessionmill").exists());
     assert!(
         gone.stdout
-            .contains("the store stays: ~/.graphiti/sessionmill.db"),
+            .contains("the store was kept: ~/.graphiti/sessionmill.db"),
         "{}",
         gone.shown()
     );
@@ -203,7 +205,7 @@ fn without_a_timer_the_warning_says_what_to_do() {
     let desk = Desk::with_fixtures();
     let ran = desk.run("sessionmill init --yes --timer");
     assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
-    let hint = "hint: let your own scheduler start: sessionmill run nightly --quiet";
+    let hint = "hint: run this from your own scheduler: sessionmill run nightly --quiet";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
 }
 

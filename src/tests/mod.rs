@@ -27,6 +27,7 @@ mod falkor;
 mod faults;
 mod filters;
 mod fold;
+mod foreign_logs;
 mod forget;
 mod forget_meanwhile;
 mod forks;

@@ -73,11 +73,7 @@ fn a_move_is_said_of_what_is_stored_and_of_a_folder_and_can_be_taken_back() {
         told(&ran.stdout)
     };
     for (line, exit, says) in [
-        (
-            "nothing new",
-            Exit::Failed,
-            "no stored project has the name nothing",
-        ),
+        ("nothing new", Exit::Failed, "no project is named nothing"),
         ("app nowhere", Exit::Usage, "is no folder"),
         ("app app/src", Exit::Usage, "is already there"),
     ] {

@@ -296,7 +296,7 @@ fn one_project_is_switched_off_and_on_whatever_stands_around_it() {
     let on = desk.run("sessionmill enable --project shop");
     assert_eq!(on.exit, Exit::Failed, "{}", on.shown());
     assert!(
-        on.stderr.contains("no stored project has the name shop"),
+        on.stderr.contains("no project is named shop"),
         "{}",
         on.shown()
     );

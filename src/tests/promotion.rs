@@ -256,7 +256,7 @@ fn row_037_a_secret_is_refused_by_name_and_never_kept() {
         let ran = promote(&desk, &format!("--kind lesson {words}"));
         assert_eq!(ran.exit, Exit::Usage, "{}", ran.shown());
         assert!(
-            ran.stderr.contains("looks like it holds a secret (github"),
+            ran.stderr.contains("looks like a secret (github"),
             "{}",
             ran.shown()
         );

@@ -265,7 +265,7 @@ fn trouble_is_noted_and_in_nobodys_way() {
     type Break = fn(&Desk);
     let store = ".graphiti/sessionmill.db";
     let breaks: [(&str, Break); 6] = [
-        ("no store at", |desk| {
+        ("nothing is stored yet", |desk| {
             fs::remove_file(desk.path(".graphiti/sessionmill.db")).unwrap()
         }),
         ("is empty", |desk| {

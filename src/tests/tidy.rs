@@ -129,16 +129,18 @@ const WORDS: [(&str, &str, &str); 22] = [
 ];
 
 /// What names one agent.
-const NAMES_AN_AGENT: [&str; 9] = [
+const NAMES_AN_AGENT: [&str; 11] = [
     "Agent::new(",
     "agents::claude",
     "agents::codex",
     "agents::gemini",
     "agents::qwen",
+    "agents::opencode",
     "\"claude\"",
     "\"codex\"",
     "\"gemini\"",
     "\"qwen\"",
+    "\"opencode\"",
 ];
 
 /// The only files outside of `agents` that may, at most three, and why.

@@ -89,7 +89,7 @@ fn ids_of_what_is_hidden_are_as_absent_as_what_never_was() {
         let ran = desk.run(&format!("sessionmill show {id}"));
         assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
         assert!(
-            ran.stderr.contains("there is no episode"),
+            ran.stderr.contains("no session or episode begins"),
             "{}",
             ran.shown()
         );

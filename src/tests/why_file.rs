@@ -107,10 +107,10 @@ fn where_nothing_is_known_it_says_where_it_looked() {
     let ran = site.desk.run("sessionmill why --file app/nowhere.py");
     assert_eq!(ran.exit, Exit::Failed);
     for part in [
-        "nothing is known of app/nowhere.py",
-        "looked through: 1 git operation since 2026-06-01 ",
+        "nothing was recorded about app/nowhere.py",
+        "searched: 1 git operation since 2026-06-01 ",
         " app\n",
-        "looked through: 1 session since 2026-06-01 ",
+        "searched: 1 session since 2026-06-01 ",
         "hint: git log --all --oneline -- app/nowhere.py",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.shown());
@@ -120,7 +120,7 @@ fn where_nothing_is_known_it_says_where_it_looked() {
     let ran = site.desk.run("sessionmill why --file app/nowhere.py");
     for part in [
         "git operations of ~/app are not tracked (tracking is off)",
-        "hint: \"enabled\": true in the \"defaults\" of ~/.graphiti/tracking-config.json; then",
+        "hint: sessionmill config set --tracking defaults.enabled true && sessionmill run",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.shown());
     }
@@ -136,19 +136,16 @@ fn the_line_that_switches_tracking_on_does_so() {
         site.desk
             .run("sessionmill status")
             .stdout
-            .contains("git operations: not recorded")
+            .contains("git operations: off")
     );
     let ran = site.desk.run("sessionmill why --file app/a.py");
-    let line = ran
+    let hint = ran
         .stderr
         .lines()
-        .find_map(|line| line.strip_prefix("hint: echo '"));
-    let (settings, rest) = line.expect("a hint").split_once("' > ").expect("a file");
-    assert!(
-        rest.ends_with("/.graphiti/tracking-config.json && sessionmill run"),
-        "{rest}"
-    );
-    site.desk.write(".graphiti/tracking-config.json", settings);
+        .find_map(|line| line.strip_prefix("hint: "));
+    let (set, rest) = hint.expect("a hint").split_once(" && ").expect("two");
+    assert_eq!(rest, "sessionmill run");
+    assert_eq!(site.desk.run(set).exit, Exit::Done);
     site.run();
     let ran = site.desk.run("sessionmill why --file app/a.py");
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());

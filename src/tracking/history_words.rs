@@ -10,7 +10,6 @@ use super::git_history::{HistoryRequest, OperationMatch};
 use super::rollbacks::without_quote;
 use crate::model::git::{Confidence, Effect, GitOperation, Reason, short_hash};
 use crate::model::human::{count, plural};
-use crate::model::shell;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::GitRow;
@@ -115,46 +114,32 @@ pub fn nothing(request: &HistoryRequest, all: &Coverage, shown: &Shown<'_>) -> V
         HistoryRequest::Branch(name) => format!("branch {name}"),
         HistoryRequest::File(file) => file.shown().to_owned(),
     };
-    let mut lines = vec![format!("nothing is known of {asked}")];
+    let mut lines = vec![format!("nothing was recorded about {asked}")];
     if all.repositories.is_empty() {
-        lines.push("no git operations are stored".to_owned());
+        lines.push("no git operations are recorded".to_owned());
     }
     for one in all.repositories.iter().take(REPOSITORIES_SHOWN) {
         let place = (shown.place)(&one.namespace, &one.project_path);
         let operations = plural(one.operations, "git operation");
         let since = (shown.time)(Some(one.since));
-        lines.push(format!(
-            "looked through: {operations} since {since} {place}"
-        ));
+        lines.push(format!("searched: {operations} since {since} {place}"));
     }
     let more = all.repositories.len().saturating_sub(REPOSITORIES_SHOWN);
     if more > 0 {
         let more = plural(more as u64, "repository");
-        lines.push(format!("looked through: {more} more"));
+        lines.push(format!("searched: {more} more"));
     }
     if all.sessions > 0 {
         let sessions = plural(all.sessions, "session");
         let since = (shown.time)(all.sessions_since);
-        lines.push(format!("looked through: {sessions} since {since}"));
+        lines.push(format!("searched: {sessions} since {since}"));
     }
     lines
 }
 
-/// How git operations are tracked from now on: where there is no settings file yet, a line that makes one.
-pub fn switch_on(config: &str, is_there: bool) -> String {
-    match is_there {
-        true => format!(
-            "hint: \"enabled\": true in the \"defaults\" of {config}; then: sessionmill run"
-        ),
-        false => {
-            let file = shell::word(config);
-            format!("hint: echo '{TRACKS_ALL}' > {file} && sessionmill run")
-        }
-    }
-}
-
-/// Settings that track the git operations of all projects.
-pub const TRACKS_ALL: &str = r#"{"version":"1.0","defaults":{"enabled":true}}"#;
+/// How git operations of all projects are tracked from now on.
+pub const SWITCH_ON: &str =
+    "hint: sessionmill config set --tracking defaults.enabled true && sessionmill run";
 
 /// What may help where nothing is known and git operations are tracked.
 pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 import tomllib
+import urllib.request
 
 import logs
 import model
@@ -66,6 +67,14 @@ GEMINI = """{
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "sessionRetention": {"enabled": false}},
   "privacy": {"usageStatisticsEnabled": false}
 }"""
+OPENCODE = """{
+    "autoupdate": false, "share": "disabled",
+  "model": "scripted/tiny", "small_model": "scripted/tiny",
+  "provider": {"scripted": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:@PORT@/v1", "apiKey": "none"},
+    "models": {"tiny": {"name": "Tiny", "attachment": true, "modalities": {"input": ["text", "image"], "output": ["text"]},
+      "limit": {"context": 200000, "output": 8000}, "cost": {"input": 1, "output": 5}}}}}
+}
+"""
 QWEN = """{
   "$version": 4,
   "security": {"auth": {"selectedType": "openai"}},
@@ -80,15 +89,15 @@ class Bench:
         shutil.rmtree(self.root, ignore_errors=True)
         self.home, self.bin = self.root / "home", self.root / "bin"
         # a project for each agent, so that both may work at a time
-        self.project, self.till, self.shelf, self.barn = (
-            self.home / "src" / name for name in ("shop", "till", "shelf", "barn"))
-        for name in (".claude", ".codex", ".gemini", ".qwen"):
+        self.folders = [self.home / "src" / name for name in ("shop", "till", "shelf", "barn", "dock")]
+        self.project, self.till, self.shelf, self.barn, self.dock = self.folders
+        for name in (".claude", ".codex", ".gemini", ".qwen", ".config/opencode"):
             (self.home / name).mkdir(parents=True)
-        for folder in (self.bin, self.project, self.till, self.shelf, self.barn):
+        for folder in (self.bin, *self.folders):
             folder.mkdir(parents=True)
         shutil.copy(program, self.bin / "sessionmill")
         text = (HERE / "scenarios.toml").read_text().replace("@P@", str(self.project))
-        text = text.replace("@BARN@", str(self.barn))
+        text = text.replace("@BARN@", str(self.barn)).replace("@DOCK@", str(self.dock))
         self.names = {}  # what the script may name and only a run knows: `@C1@` is a session's id
         self.script, port = model.serve(tomllib.loads(text)["scene"], self.names)
         self.env = {
@@ -99,6 +108,8 @@ class Bench:
             "GEMINI_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
             "OPENAI_API_KEY": "scripted", "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1",
             "OPENAI_MODEL": "qwen3-coder-plus",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
             "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1", "SCRIPTED_KEY": "none",
             "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1",
         }
@@ -106,11 +117,12 @@ class Bench:
         (self.home / ".codex" / "config.toml").write_text(config)
         (self.home / ".gemini" / "settings.json").write_text(GEMINI)
         (self.home / ".qwen" / "settings.json").write_text(QWEN)
+        (self.home / ".config" / "opencode" / "opencode.json").write_text(OPENCODE.replace("@PORT@", str(port)))
         known = {"hasCompletedOnboarding": True, "theme": "dark",
                  "customApiKeyResponses": {"approved": ["sk-ant-scripted-000"[-20:]], "rejected": []},
                  "projects": {str(self.project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}}}
         (self.home / ".claude.json").write_text(json.dumps(known, indent=2))
-        for folder in (self.project, self.till, self.shelf, self.barn):
+        for folder in self.folders:
             for name, content in PROJECT.items():
                 (folder / name).write_text(content)
             (folder / "dot.png").write_bytes(PICTURE)
@@ -181,11 +193,20 @@ class Bench:
             raise SystemExit(f"qwen printed no session: {done.stdout[:500]}{done.stderr[:500]}")
         return found[-1]
 
-    def started(self, command, prompt, cwd, **env):
+    def opencode(self, prompt, *args, heard=True):
+        """One headless turn of OpenCode, which quotes what isn't handed over word by word; gives its session."""
+        if heard:
+            self.said.append(prompt)
+        done = self.run(["opencode", "run", "--auto", "--format", "json", *args, "--", *prompt.split()], cwd=self.dock)
+        found = re.findall(r'"sessionID":"([^"]+)"', done.stdout + done.stderr)
+        return found[-1] if found else self.newest("opencode")
+
+    def started(self, command, prompt, cwd, words=False, **env):
         """Starts an agent with a prompt; gives it once its first call runs."""
         self.said.append(prompt)
+        prompts = prompt.split() if words else [prompt]
         before = len(self.script.requests)
-        process = subprocess.Popen([*command, prompt], cwd=cwd, env=self.env | env, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([*command, *prompts], cwd=cwd, env=self.env | env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.wait(lambda: any(r["note"].endswith("#0") and r["note"][:-2] in prompt
                               for r in self.script.requests[before:]))
@@ -230,7 +251,7 @@ class Bench:
     def newest(self, agent):
         """The session of the log that was begun last."""
         begun = {"claude": logs.claude_sessions, "codex": logs.codex_sessions,
-                 "qwen": logs.qwen_sessions}[agent](self.home)
+                 "qwen": logs.qwen_sessions, "opencode": logs.opencode_sessions}[agent](self.home)
         return max(begun, key=lambda session: begun[session])
 
     def running(self, agent, session):
@@ -266,6 +287,35 @@ class Bench:
         else:
             self.failed.append(what)
         print(f"{'ok  ' if ok else 'FAIL'} {what}{'' if ok else f': {why}'}", flush=True)
+
+
+class Server:
+    """OpenCode, as its terminal and editors have it."""
+    model = {"providerID": "scripted", "modelID": "tiny"}
+
+    def __init__(self, bench):
+        self.bench = bench
+
+    def __enter__(self):
+        self.process = subprocess.Popen(["opencode", "serve", "--port", "0", "--hostname", "127.0.0.1"], cwd=self.bench.dock,
+                                        env=self.bench.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True)
+        for line in self.process.stdout:
+            found = re.search(r"http://127.0.0.1:\d+", line)
+            if found:
+                self.address = found[0]
+                return self
+        raise SystemExit("opencode serves nothing")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def ask(self, method, path, body=None):
+        request = urllib.request.Request(self.address + path, method=method, headers={"content-type": "application/json"},
+                                         data=None if body is None else json.dumps(body).encode())
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        return json.loads(direct.open(request, timeout=90).read() or b"null")
 
 
 class Busy(threading.Thread):

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions in the scripted model's words: Qwen Code asks so."""
+"""OpenAI's chat completions in the scripted model's words: Qwen Code and OpenCode ask so."""
 import json
 import uuid
 
@@ -19,11 +19,16 @@ def said(body):
             yield texts(message["content"]), turns
 
 
-def calls(turn):
-    """Qwen Code's names for what each agent can do."""
+def calls(body, turn):
+    """The asking agent's names for what each can do."""
+    known = {tool["function"]["name"] for tool in body.get("tools", [])}
     for tool in turn.get("tools", []):
         (name, given), = tool.items()
-        if name == "sh":
+        if name == "sh" and "bash" in known:
+            name, given = "bash", {"command": given, "description": "Run it"}
+        elif name == "helper" and "task" in known:
+            name, given = "task", {"description": "Look it up", "prompt": given, "subagent_type": "general"}
+        elif name == "sh":
             name, given = "run_shell_command", {"command": given, "description": "Run it", "is_background": False}
         elif name == "helper":
             name, given = "agent", {"description": "Look it up", "prompt": given, "subagent_type": "general-purpose"}
@@ -47,7 +52,7 @@ def events(body, turn):
     words = turn.get("text", "")
     for part in (words[:10], words[10:]):
         yield chunk({"content": part})
-    found = list(calls(turn))
+    found = list(calls(body, turn))
     for i, call in enumerate(found):
         yield chunk({"tool_calls": [{"index": i} | call]})
     yield chunk({}, "tool_calls" if found else "stop")
@@ -57,7 +62,7 @@ def events(body, turn):
 
 def whole(body, turn):
     message = {"role": "assistant", "content": turn.get("text", "")}
-    found = list(calls(turn))
+    found = list(calls(body, turn))
     choice = {"index": 0, "message": message | ({"tool_calls": found} if found else {}),
               "finish_reason": "tool_calls" if found else "stop"}
     return {"id": f"chatcmpl-{uuid.uuid4().hex}", "object": "chat.completion", "created": 0, "model": body["model"],

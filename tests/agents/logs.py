@@ -2,6 +2,10 @@
 sessions there are, and which kinds of lines."""
 import collections
 import json
+import pathlib
+import shutil
+import sqlite3
+import tempfile
 
 
 def files(home):
@@ -49,6 +53,27 @@ def gemini_sessions(home):
 def qwen_sessions(home):
     """Ids of the chats that people began, with the time at which each was."""
     return {p.stem: first_time(p) for p in files(home)["qwen"] if p.parent.name == "chats"}
+
+
+def opencode(home, question):
+    """An answer of OpenCode's database, of which a copy is asked."""
+    database = home / ".local" / "share" / "opencode" / "opencode.db"
+    with tempfile.TemporaryDirectory() as folder:
+        for end in ("", "-wal"):
+            file = database.with_name(database.name + end)
+            if file.exists():
+                shutil.copy(file, folder)
+        with sqlite3.connect(pathlib.Path(folder) / database.name) as copy:
+            return copy.execute(question).fetchall()
+
+
+def opencode_sessions(home):
+    """Ids of the sessions that people began, with the time at which each was."""
+    return dict(opencode(home, "SELECT id, time_created FROM session WHERE parent_id IS NULL"))
+
+
+def opencode_events(home):
+    return opencode(home, "SELECT count(*) FROM event")[0][0]
 
 
 def first_time(path):

@@ -5,7 +5,7 @@ import pathlib
 import re
 
 HERE = pathlib.Path(__file__).parent
-EACH = ["--agent", "claude", "--agent", "codex", "--agent", "gemini", "--agent", "qwen"]
+EACH = ["--agent", "claude", "--agent", "codex", "--agent", "gemini", "--agent", "qwen", "--agent", "opencode"]
 ASK = "Please tell me about the fetch retries: why four attempts and not more?"
 
 
@@ -17,7 +17,7 @@ def requests(b, before):
 def files(b):
     """The agents' settings, byte for byte."""
     names = [".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json",
-             ".qwen/settings.json"]
+             ".qwen/settings.json", ".config/opencode/opencode.json", ".config/opencode/plugins/sessionmill.js"]
     return {n: (b.home / n).read_bytes() if (b.home / n).exists() else None for n in names}
 
 
@@ -59,6 +59,10 @@ def hooks(b):
     b.qwen("Please remind me of the hay ledger: why is hay weighed twice?")
     told = requests(b, n)
     b.check("qwen: recall reaches the model with its reason", "graphiti_memory" in told and "drifts" in told, told[-400:])
+    n = len(b.script.requests)
+    b.opencode("Please remind me of the tide table: why is the tide read twice?")
+    told = requests(b, n)
+    b.check("opencode: recall reaches the model with its reason", "graphiti_memory" in told and "buoy" in told, told[-400:])
     program = b.bin / "sessionmill"
     program.rename(b.bin / "away")
     b.claude("Please tell me about the fetch retries without a program")
@@ -86,8 +90,8 @@ def results(b, before):
             ended[calls[answer["id"]]] = "error" in answer["response"]
     for message in body.get("messages", []) if body.get("tools") and asked[-1]["api"] == "chat" else []:
         for call in message.get("tool_calls") or []:
-            if "sessionmill__" in call["function"]["name"]:
-                calls[call["id"]] = call["function"]["name"].split("__")[-1]
+            if "sessionmill_" in call["function"]["name"]:
+                calls[call["id"]] = call["function"]["name"].split("sessionmill_")[-1].lstrip("_")
         if message["role"] == "tool" and message["tool_call_id"] in calls:
             ended[calls[message["tool_call_id"]]] = "reported tool error" in json.dumps(message["content"])
     for item in body.get("input", []):
@@ -113,7 +117,7 @@ def servers(b):
     before = files(b)
     done = b.mill("mcp", "install", *EACH)
     b.check("the server is installed", done.returncode == 0, done.stderr)
-    for folder in (b.project, b.till, b.shelf, b.barn):
+    for folder in b.folders:
         done = b.mill("track", "add", str(folder), "--include", "*.md")
         b.check(f"files of {folder.name} are tracked", done.returncode == 0, done.stderr)
     b.names |= {"@M@": "mcp__sessionmill__", "@HERE@": str(b.project), "@SESSION@": b.names["@C1@"]}
@@ -132,6 +136,10 @@ def servers(b):
     n = len(b.script.requests)
     b.qwen("Try all of the memory tools of the barn")
     every_tool(b, "qwen", n)
+    b.names |= {"@M@": "sessionmill_", "@HERE@": str(b.dock), "@SESSION@": b.names["@O1@"]}
+    n = len(b.script.requests)
+    b.opencode("Try all of the memory tools of the dock")
+    every_tool(b, "opencode", n)
     b.mill("mcp", "remove")
     b.check("the server is taken out, and every byte is as it was",
             files(b) == before and "sessionmill" not in servers_of(b), servers_of(b))

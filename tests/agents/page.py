@@ -5,7 +5,7 @@ import pathlib
 HERE = pathlib.Path(__file__).parent
 HEAD = """# The agents that were tried
 
-`make test-agents` installs the agents from npm, lets them work in homes of their own against a scripted model on this machine, and looks with eyes of its own at what is stored. This page is written by it. `AGENTS=latest make test-agents` takes the newest versions in place of those in `tests/agents/versions.json`.
+`make test-agents` installs the agents from npm, lets them work in homes of their own against a scripted model on this machine, and checks independently what is stored. It writes this page. `AGENTS=latest make test-agents` takes the newest versions in place of those in `tests/agents/versions.json`.
 
 | agent | package | version | tried on | result |
 | --- | --- | --- | --- | --- |

@@ -55,7 +55,7 @@ def look(b, busy):
     names = b.names
     branch = [("claude: /branch", "@BRANCH@", "@TERMINAL@")] if b.has_tmux else []
     for what, fork, origin in [("claude: --fork-session", "@C2@", "@C1@"), ("codex: fork", "@X2@", "@X1@"),
-                               ("qwen: --fork-session", "@Q2@", "@Q1@"), *branch]:
+                               ("qwen: --fork-session", "@Q2@", "@Q1@"), ("opencode: --fork", "@O2@", "@O1@"), *branch]:
         got = {n: found.get(names.get(n), {}).get("forked_from") for n in (fork, origin)}
         b.check(f"{what} makes a fork of its origin, which is of none and goes on",
                 got == {fork: names.get(origin), origin: None}, got)
@@ -68,7 +68,9 @@ def look(b, busy):
     b.check("all sessions of Gemini CLI are there", not missing, missing)
     missing = logs.qwen_sessions(b.home).keys() - found.keys()
     b.check("all sessions of Qwen Code are there", not missing, missing)
-    homes = {str(b.project), str(b.till), str(b.shelf), str(b.barn)}
+    missing = logs.opencode_sessions(b.home).keys() - found.keys()
+    b.check("all sessions of OpenCode are there", not missing, missing)
+    homes = {str(folder) for folder in b.folders}
     strange = {s["project_path"] for s in found.values()} - homes
     b.check("each session is of its project", not strange, strange)
     untitled = [id for id, s in found.items() if not s["title"]]
@@ -77,12 +79,12 @@ def look(b, busy):
     b.check("a run while the agents work never fails", busy.runs > 3 and not busy.bad, busy.bad[:2])
     b.mill("run", store="busy")
     same(b, told, whole(b, "busy"), "runs while the agents worked")
-    compacted = ["@C1@", "@X1@"] + (["@GTERMINAL@", "@QTERMINAL@"] if b.has_tmux else [])
+    compacted = ["@C1@", "@X1@", "@OSERVED@"] + (["@GTERMINAL@", "@QTERMINAL@"] if b.has_tmux else [])
     folded = {n: found.get(names.get(n), {}).get("compactions") for n in compacted}
     b.check("compactions are counted", set(folded.values()) == {1}, folded)
     streams = {id: [e["stream"] for e in s["episodes"] if e["stream"]] for id, s in told.items()}
     for agent, name in (("claude", "@HELPED@"), ("codex", "@XHELPED@"), ("gemini", "@GHELPED@"),
-                        ("qwen", "@QHELPED@")):
+                        ("qwen", "@QHELPED@"), ("opencode", "@OHELPED@")):
         b.check(f"{agent}: a helper's turns are a stream of the session", streams.get(names.get(name)), streams)
 
 
@@ -101,6 +103,7 @@ def lines(b):
     ledger = status["ledger"]
     fates = {fate: sum(reasons.values()) for fate, reasons in ledger["lines"].items()}
     counted = sum(logs.lines(p) for paths in logs.files(b.home).values() for p in paths)
+    counted += logs.opencode_events(b.home)
     torn = ledger["pending"]
     b.check("all lines of the logs are accounted for", sum(fates.values()) + torn in (counted, counted + torn),
             f"{fates}, pending {torn}, of {counted}")
@@ -116,7 +119,9 @@ def outcomes(b, found):
     b.check("a finished session of Codex is completed", outcome("@X1@") == "completed", outcome("@X1@"))
     b.check("a finished session of Gemini CLI is completed", outcome("@G1@") == "completed", outcome("@G1@"))
     b.check("a finished session of Qwen Code is completed", outcome("@Q1@") == "completed", outcome("@Q1@"))
-    for agent, name in (("claude", "@KILLED@"), ("codex", "@XKILLED@"), ("qwen", "@QKILLED@")):
+    b.check("a finished session of OpenCode is completed", outcome("@O1@") == "completed", outcome("@O1@"))
+    b.check("opencode: a session that was stopped is interrupted", outcome("@OSTOPPED@") == "interrupted", outcome("@OSTOPPED@"))
+    for agent, name in (("claude", "@KILLED@"), ("codex", "@XKILLED@"), ("qwen", "@QKILLED@"), ("opencode", "@OKILLED@")):
         b.check(f"{agent}: a killed session is not completed", outcome(name) != "completed", outcome(name))
     if b.has_tmux:
         b.check("a session stopped with Esc is interrupted", outcome("@BRANCH@") == "interrupted", outcome("@BRANCH@"))

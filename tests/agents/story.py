@@ -205,3 +205,46 @@ def qwen_in_a_terminal(b):
     b.check("qwen: /compress compacts", b.wait(lambda: "compressed from" in b.screen("q"), 30), b.screen("q"))
     b.tmux("kill-session", "-t", "q")
     time.sleep(3)  # it writes its last lines when it ends
+
+
+def opencode(b):
+    o1 = b.names["@O1@"] = b.opencode("Add a tide table to the dock")
+    same = b.opencode("Why is the tide read twice?", "--continue")
+    b.check("opencode: --continue goes on in the same session", same == o1, f"{same} is not {o1}")
+    b.opencode("Let the table round to minutes", "--session", o1)
+    b.names["@O2@"] = b.opencode("Take the pier into the table", "--session", o1, "--fork")
+    b.opencode("Say that the dock goes on without a pier", "--session", o1)
+    b.opencode("Please scrub the old hull")
+    b.opencode("Please cause an API error at the dock")
+    b.opencode("Print the long listing of the dock")
+    b.opencode("Look at the picture at the dock", "--file", "dot.png")
+    b.names["@OHELPED@"] = b.opencode("Let a docker find who reads")
+    running = b.started(["opencode", "run", "--auto", "--"], "Measure how slow the dock is", b.dock, words=True)
+    b.names["@OKILLED@"] = b.newest("opencode")
+    b.running("opencode", b.names["@OKILLED@"])
+    b.kill(running)
+    opencode_as_a_server(b)
+
+
+def opencode_as_a_server(b):
+    """What its terminal asks its server for: a turn is stopped, one is taken back, the session is compacted."""
+    with benches.Server(b) as server:
+        def say(session, text):
+            b.said.append(text)
+            server.ask("POST", f"/session/{session}/message", {"model": server.model, "parts": [{"type": "text", "text": text}]})
+
+        stopped = b.names["@OSTOPPED@"] = server.ask("POST", "/session", {})["id"]
+        turn = threading.Thread(target=say, args=(stopped, "Write an endless poem about tides"))
+        turn.start()
+        b.wait(lambda: any(r["note"] == "endless poem about tides#0" for r in b.script.requests))
+        time.sleep(3)
+        server.ask("POST", f"/session/{stopped}/abort", {})
+        turn.join()
+        served = b.names["@OSERVED@"] = server.ask("POST", "/session", {})["id"]
+        say(served, "Say good tide to the dock")
+        say(served, "Say something that the tide takes back")
+        said = server.ask("GET", f"/session/{served}/message")
+        last = [m["info"]["id"] for m in said if m["info"]["role"] == "user"][-1]
+        server.ask("POST", f"/session/{served}/revert", {"messageID": last})
+        say(served, "Say what is left at the dock")
+        server.ask("POST", f"/session/{served}/summarize", server.model)

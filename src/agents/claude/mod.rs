@@ -6,7 +6,9 @@ mod retention;
 
 use super::{CodingAgent, PLUGIN};
 use crate::config::Env;
-use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
+use crate::config::agent_settings::{
+    HookSettings, HookShape, ServerFormat, ServerSettings, ServerShape,
+};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
 use crate::stages::parse::Dialect;
@@ -85,6 +87,7 @@ impl CodingAgent for Claude {
         HookSettings {
             agent: CLAUDE,
             file: env.claude_dir().join("settings.json"),
+            shape: HookShape::Entries,
             // A session that is resumed or compacted knows what it did.
             events: &[
                 ("SessionStart", Some("startup|clear")),
@@ -113,6 +116,7 @@ impl CodingAgent for Claude {
             agent: CLAUDE,
             file: env.claude_state(),
             format: ServerFormat::Json,
+            shape: ServerShape::Parts,
             table: "mcpServers",
             transport: Some("stdio"),
         }

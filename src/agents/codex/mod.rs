@@ -5,7 +5,9 @@ mod injected;
 
 use super::{CodingAgent, PLUGIN};
 use crate::config::Env;
-use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
+use crate::config::agent_settings::{
+    HookSettings, HookShape, ServerFormat, ServerSettings, ServerShape,
+};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
 use crate::stages::parse::Dialect;
@@ -82,6 +84,7 @@ impl CodingAgent for Codex {
         HookSettings {
             agent: CODEX,
             file: env.codex_dir().join("hooks.json"),
+            shape: HookShape::Entries,
             // A session that is resumed or compacted knows what it did.
             events: &[
                 ("SessionStart", Some("startup|clear")),
@@ -122,6 +125,7 @@ impl CodingAgent for Codex {
             agent: CODEX,
             file: env.codex_dir().join("config.toml"),
             format: ServerFormat::Toml,
+            shape: ServerShape::Parts,
             table: "mcp_servers",
             transport: None,
         }

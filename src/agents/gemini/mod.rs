@@ -5,7 +5,9 @@ mod injected;
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
+use crate::config::agent_settings::{
+    HookSettings, HookShape, ServerFormat, ServerSettings, ServerShape,
+};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
 use crate::stages::parse::Dialect;
@@ -134,6 +136,7 @@ impl CodingAgent for Gemini {
         HookSettings {
             agent: GEMINI,
             file: settings_file(env),
+            shape: HookShape::Entries,
             // its matchers are whole words: which starts count, we tell ourselves
             events: &[("SessionStart", None), ("BeforeAgent", None)],
             timeout: 5_000,
@@ -151,6 +154,7 @@ impl CodingAgent for Gemini {
             agent: GEMINI,
             file: settings_file(env),
             format: ServerFormat::Json,
+            shape: ServerShape::Parts,
             table: "mcpServers",
             transport: None,
         }

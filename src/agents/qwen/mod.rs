@@ -5,7 +5,9 @@ mod injected;
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
+use crate::config::agent_settings::{
+    HookSettings, HookShape, ServerFormat, ServerSettings, ServerShape,
+};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
 use crate::stages::parse::Dialect;
@@ -87,6 +89,7 @@ impl CodingAgent for Qwen {
         HookSettings {
             agent: QWEN,
             file: settings_file(env),
+            shape: HookShape::Entries,
             // A session that is resumed or compacted knows what it did.
             events: &[
                 ("SessionStart", Some("startup|clear")),
@@ -110,6 +113,7 @@ impl CodingAgent for Qwen {
             agent: QWEN,
             file: settings_file(env),
             format: ServerFormat::Json,
+            shape: ServerShape::Parts,
             table: "mcpServers",
             transport: None,
         }

@@ -2,7 +2,9 @@
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
+use crate::config::agent_settings::{
+    HookSettings, HookShape, ServerFormat, ServerSettings, ServerShape,
+};
 use crate::model::entry::{Call, Context, Entry, EntryKind, Excerpt, Message, ToolResult};
 use crate::model::entry::{CallStatus, PromptOrigin};
 use crate::model::source::{Agent, Span};
@@ -68,6 +70,7 @@ impl CodingAgent for Toy {
         HookSettings {
             agent: TOY,
             file: self.folder(env).1.join("hooks.json"),
+            shape: HookShape::Entries,
             events: &[("Begin", None)],
             timeout: 5,
         }
@@ -82,6 +85,7 @@ impl CodingAgent for Toy {
             agent: TOY,
             file: self.folder(env).1.join("settings.json"),
             format: ServerFormat::Json,
+            shape: ServerShape::Parts,
             table: "servers",
             transport: None,
         }

@@ -129,8 +129,8 @@ pub struct Finder {
 /// Most results that are looked through for those that fit what was chosen besides.
 const LOOKED_AT_MAX: u32 = 640;
 
-/// A word that is shorter is not completed while it is typed: too much begins with it.
-const BEGUN_MIN: usize = 2;
+/// A word of fewer letters is not completed while it is typed: too much begins with it.
+const BEGUN_MIN: usize = 3;
 
 impl Finder {
     /// With the settings, the trust and the filters of a command line.
@@ -396,14 +396,21 @@ impl Finder {
     }
 }
 
-/// A line whose last word may go on, as long as it is being typed.
+/// A line whose last word may go on, as long as it is being typed. One of which there is too little yet
+/// is left out behind other words, whose sessions stay until there is more; alone, it is a whole word.
 fn begun(words: &str) -> String {
     let last = words.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let is_word = last.chars().count() >= BEGUN_MIN && last.chars().all(char::is_alphanumeric);
+    let before = &words[..words.len() - last.len()];
+    let is_word = !last.is_empty() && last.chars().all(char::is_alphanumeric);
     let is_open = words.matches('"').count() % 2 == 1;
-    match is_word && !is_open && last != "OR" {
+    if !is_word || is_open || last == "OR" {
+        return words.to_owned();
+    }
+    // two characters of Chinese or Japanese are a word already
+    match !last.is_ascii() || last.len() >= BEGUN_MIN {
         true => format!("{words}*"),
-        false => words.to_owned(),
+        false if before.trim().is_empty() => words.to_owned(),
+        false => before.to_owned(),
     }
 }
 
@@ -452,7 +459,9 @@ mod tests {
             ("tok", "tok*"),
             ("token exp", "token exp*"),
             ("token ", "token "),
-            ("t", "t"),
+            ("to", "to"),
+            ("token ex", "token "),
+            ("token ui ", "token ui "),
             ("tok*", "tok*"),
             ("since:14d", "since:14d"),
             ("\"two wor", "\"two wor"),

@@ -25,7 +25,7 @@ use finder::Finder;
 
 /// Find sessions as you type, look at them, continue one
 ///
-/// Lists the newest sessions, and with each key those that match, with a preview. Enter continues
+/// Lists the newest sessions and, as you type, those that match, with a preview. Enter continues
 /// the selected session in its agent. Press F1 for the other keys: copy the command, read the whole
 /// session, filter by project, agent, time, kind of work or open ends. Searches words only, also
 /// where a model for search by meaning is configured.

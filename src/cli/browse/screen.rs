@@ -108,7 +108,7 @@ impl Browse {
                 let effects = self.state.on(event);
                 self.apply(effects, ctx)?;
             }
-            let is_due = self.state.is_waiting() || self.state.awaits_preview();
+            let is_due = self.state.is_waiting() || self.state.awaits_preview;
             let wait = match (happened, is_due) {
                 (true, _) => Duration::ZERO,
                 (false, true) => WAIT_FOR_ANSWER,

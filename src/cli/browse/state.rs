@@ -75,6 +75,8 @@ pub struct BrowseState {
     pub first: usize,
     /// What is known of it, if that is it.
     pub preview: Option<Preview>,
+    /// It was asked for and has still to come.
+    pub awaits_preview: bool,
     /// Lines of it that are scrolled away.
     pub scrolled: usize,
     /// What was said last.
@@ -88,10 +90,13 @@ pub struct BrowseState {
     limit: u32,
 }
 
-/// Sessions that are asked for at first. Each costs some of the time to the first answer.
-const LIMIT: u32 = 40;
+/// Sessions that are asked for at first, besides those that the screen has room for. Each costs some of the
+/// time to the first answer.
+const SPARE: u32 = 3;
 /// So many times as many are asked for when the end comes into sight.
 const FURTHER: u32 = 4;
+/// At least so many are, then.
+const FURTHER_MIN: u32 = 160;
 /// More are not.
 const LIMIT_MAX: u32 = 5_000;
 /// Sessions before the end from which on it is in sight.
@@ -110,10 +115,9 @@ impl BrowseState {
             typed: Typed::new(words),
             choices,
             size,
-            limit: LIMIT,
             ..BrowseState::default()
         };
-        let first = state.ask(LIMIT);
+        let first = state.ask(state.screenful());
         (state, first)
     }
 
@@ -125,12 +129,6 @@ impl BrowseState {
     /// An answer is still to come.
     pub fn is_waiting(&self) -> bool {
         self.answered < self.asked
-    }
-
-    /// What is known of the session that is looked at has still to come.
-    pub fn awaits_preview(&self) -> bool {
-        let known = self.preview.as_ref().map(|preview| &preview.id);
-        self.entry().is_some_and(|entry| Some(&entry.id) != known)
     }
 
     /// Takes an event.
@@ -148,21 +146,30 @@ impl BrowseState {
             BrowseEvent::Paste(text) => {
                 self.typed.insert(&text);
                 self.has_keys = false;
-                self.ask(LIMIT)
+                self.ask(self.screenful())
             }
             BrowseEvent::Resize(columns, lines) => {
                 self.size = (columns, lines);
                 self.show();
-                Vec::new()
+                match self.listed.more && self.limit < self.screenful() {
+                    true => self.ask(self.screenful()),
+                    false => Vec::new(),
+                }
             }
             BrowseEvent::Found(nth, found) => self.found(nth, found),
             BrowseEvent::Previewed(Ok(preview)) => {
                 if self.entry().is_some_and(|entry| entry.id == preview.id) {
                     self.preview = Some(preview);
+                    self.awaits_preview = false;
                 }
                 Vec::new()
             }
-            BrowseEvent::Previewed(Err(why)) | BrowseEvent::Said(why) => {
+            BrowseEvent::Previewed(Err(why)) => {
+                self.said = Some(why);
+                self.awaits_preview = false;
+                Vec::new()
+            }
+            BrowseEvent::Said(why) => {
                 self.said = Some(why);
                 Vec::new()
             }
@@ -181,7 +188,7 @@ impl BrowseState {
             }
             (true, _) => Vec::new(),
             (false, _) => match self.typed.take(key) {
-                Some(true) => self.ask(LIMIT),
+                Some(true) => self.ask(self.screenful()),
                 _ => Vec::new(),
             },
         }
@@ -207,19 +214,19 @@ impl BrowseState {
             KeyCommand::Work => self.open(MenuSubject::Work),
             KeyCommand::Open => {
                 self.chosen.open = !self.chosen.open;
-                return self.ask(LIMIT);
+                return self.ask(self.screenful());
             }
             KeyCommand::Sort => {
                 self.chosen.order = match self.chosen.order {
                     ListOrder::Relevance => ListOrder::Newest,
                     ListOrder::Newest => ListOrder::Relevance,
                 };
-                return self.ask(LIMIT);
+                return self.ask(self.screenful());
             }
             KeyCommand::Reset => {
                 self.typed = Typed::default();
                 self.chosen = Chosen::default();
-                return self.ask(LIMIT);
+                return self.ask(self.screenful());
             }
             KeyCommand::Switch => self.has_keys = !self.has_keys,
             KeyCommand::Type => self.has_keys = false,
@@ -244,7 +251,7 @@ impl BrowseState {
             }
             KeyCode::Enter => {
                 menu.choose(&self.choices, &mut self.chosen);
-                return self.ask(LIMIT);
+                return self.ask(self.screenful());
             }
             KeyCode::Up => menu.by(-1),
             KeyCode::Down | KeyCode::Tab => menu.by(1),
@@ -301,7 +308,7 @@ impl BrowseState {
             },
         };
         // asked for more of the same, a person stays where they are
-        let stays = self.limit > LIMIT;
+        let stays = self.limit > self.screenful();
         let id = self.entry().filter(|_| stays).map(|entry| entry.id.clone());
         let before = self.entry().cloned();
         let same = id.and_then(|id| listed.entries.iter().position(|entry| entry.id == id));
@@ -312,10 +319,11 @@ impl BrowseState {
         }
         self.show();
         match self.entry() {
-            Some(entry) if before.as_ref() != Some(entry) || self.awaits_preview() => self.look(),
+            Some(entry) if before.as_ref() != Some(entry) || !self.is_previewed() => self.look(),
             Some(_) => Vec::new(),
             None => {
                 self.preview = None;
+                self.awaits_preview = false;
                 Vec::new()
             }
         }
@@ -333,7 +341,8 @@ impl BrowseState {
         let mut effects = self.look();
         let is_near = selected + IN_SIGHT > last;
         if is_near && self.listed.more && !self.is_waiting() && self.limit < LIMIT_MAX {
-            let limit = self.limit.saturating_mul(FURTHER).min(LIMIT_MAX);
+            let limit = self.limit.saturating_mul(FURTHER).max(FURTHER_MIN);
+            let limit = limit.min(LIMIT_MAX);
             effects.extend(self.ask(limit));
         }
         effects
@@ -342,7 +351,19 @@ impl BrowseState {
     fn look(&mut self) -> Vec<BrowseEffect> {
         self.scrolled = 0;
         let id = self.entry().map(|entry| entry.id.clone());
+        self.awaits_preview = id.is_some();
         id.into_iter().map(BrowseEffect::Preview).collect()
+    }
+
+    fn is_previewed(&self) -> bool {
+        let known = self.preview.as_ref().map(|preview| &preview.id);
+        self.entry().is_some_and(|entry| Some(&entry.id) == known)
+    }
+
+    /// Sessions that fill the screen.
+    fn screenful(&self) -> u32 {
+        let room = Areas::of(self.size.0, self.size.1).entries();
+        u32::try_from(room).map_or(LIMIT_MAX, |room| room.saturating_add(SPARE))
     }
 
     /// Scrolls the list to what is looked at.

@@ -205,11 +205,14 @@ fn nothing_that_drives_a_terminal_is_drawn() {
         identity: LIVE.to_owned(),
         body: format!("\n## Objective\n{LIVE} `{LIVE}`\n\n## Commits\n- {LIVE}\n"),
     };
+    // the same session with another passage: an answer that comes late isn't left lying
+    assert!(person.state.awaits_preview);
     for effect in effects {
         if let BrowseEffect::Preview(id) = effect {
             person.state.on(BrowseEvent::Previewed(Ok(preview(&id))));
         }
     }
+    assert!(!person.state.awaits_preview);
     for colour in [false, true] {
         let drawn = text(&person.sees(colour));
         assert!(drawn.contains("]52;c;eA=="), "{drawn}");

@@ -310,9 +310,13 @@ fn footer(state: &BrowseState, columns: usize) -> String {
         ],
         true => {
             let rows = ROWS.iter().filter(|row| !row.word.is_empty());
-            let rows = rows.filter(|row| row.command != KeyCommand::Type);
+            let rows = rows.filter(|row| {
+                use KeyCommand::{Help, Quit, Type};
+                ![Type, Help, Quit].contains(&row.command)
+            });
             let rows: Vec<String> = rows.map(|row| key(row.shown, row.word)).collect();
-            [vec![key("/", "type")], rows].concat()
+            let first = vec![key("/", "type"), key("?", "help"), key("q", "quit")];
+            [first, rows].concat()
         }
     };
     let mut line = String::new();

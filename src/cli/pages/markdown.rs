@@ -4,11 +4,13 @@
 use super::escape;
 use crate::model::inert::inert;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
+use std::borrow::Cow;
 
 /// As HTML; `level`: how much deeper its headings stand.
 pub fn html(markdown: &str, level: usize) -> String {
     let mut links = Vec::new();
     let text = inert(markdown);
+    let text = with_ends_of_lists(&text);
     let parser = Parser::new_ext(&text, Options::ENABLE_TABLES);
     let events = parser.filter_map(|event| {
         Some(match event {
@@ -48,6 +50,42 @@ pub fn html(markdown: &str, level: usize) -> String {
     out
 }
 
+/// The same with a blank line where a list ends without one: Markdown would take the line for the last point's.
+fn with_ends_of_lists(markdown: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut kept, mut in_point, mut in_code) = (0, false, false);
+    let mut at = 0;
+    for line in markdown.split_inclusive('\n') {
+        let text = line.trim_end();
+        if text.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        let begins = text.starts_with(|c: char| !c.is_whitespace());
+        let is_point = is_point(text.trim_start());
+        if in_point && begins && !is_point && !in_code {
+            out.push_str(&markdown[kept..at]);
+            out.push('\n');
+            kept = at;
+        }
+        in_point = !in_code && (is_point || in_point && !begins && !text.is_empty());
+        at += line.len();
+    }
+    match kept {
+        0 => Cow::Borrowed(markdown),
+        _ => Cow::Owned(out + &markdown[kept..]),
+    }
+}
+
+/// `- x`, `* x`, `+ x`, `1. x`, `1) x`.
+fn is_point(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = match rest.len() == line.len() {
+        true => rest.strip_prefix(['-', '*', '+']),
+        false => rest.strip_prefix(['.', ')']),
+    };
+    rest.is_some_and(|rest| rest.starts_with(' '))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +113,21 @@ mod tests {
                 !text.contains("<script") && !text.contains("<img"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_list_ends_where_a_line_begins_that_is_no_point() {
+        for (markdown, wants) in [
+            ("- a\n- and 2 more\nThen text", "</ul>\n<p>Then text</p>"),
+            ("1. a\nThen text", "</ol>\n<p>Then text</p>"),
+            ("- a\n  goes on\n- b", "<li>a\ngoes on</li>"),
+            ("- a\n  goes on\nText", "</ul>\n<p>Text</p>"),
+            ("```\n- a\nb\n```", "- a\nb\n</code>"),
+            ("one\n2024 was a year", "<p>one\n2024 was a year</p>"),
+        ] {
+            let text = html(markdown, 1);
+            assert!(text.contains(wants), "{markdown}: {text}");
         }
     }
 }

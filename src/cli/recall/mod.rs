@@ -144,6 +144,15 @@ fn answer_person(args: &Args, ctx: &mut Ctx) -> Result<()> {
     }
     match text {
         Some(text) => ctx.out.line(text),
+        None if session_filters::places(ctx)?
+            .present(&request.cwd)
+            .is_none() =>
+        {
+            ctx.out.note(
+                "no confident match: no sessions of this folder are stored\n\
+             hint: name the project: --project NAME",
+            )
+        }
         None => ctx.out.note("no confident match"),
     }
 }

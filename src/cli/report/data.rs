@@ -176,7 +176,7 @@ fn session(
     Ok(json!([
         store.session_shown(&own.id, TYPED)?,
         file_name::own(&own.id),
-        cut(&plain(title)),
+        cut(&plain(&human::whole_title(title))),
         all.projects.number(&name),
         all.agents.number(own.agent.as_str()),
         began.map(|time| day(time, ctx)),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// Write web pages: an overview, and each session to read
 ///
-/// A page is one file: it opens from disk, asks nothing of the network, and holds what its charts
+/// A page is one file: it opens from disk, loads nothing from the network, and contains what its charts
 /// show. It holds words of your sessions (titles, decisions, what is open), with secrets masked and
 /// paths shortened; look at it before you send it on.
 #[derive(clap::Args, Debug)]

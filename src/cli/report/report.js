@@ -228,6 +228,9 @@
       month = name;
       return cell;
     }));
+    // a month that ends in its first week has no room for its name
+    const [, first1, first2, first3] = head.children;
+    if (first1 && ((first2 && first2.textContent) || (first3 && first3.textContent))) first1.textContent = '';
     let tab = 0;
     const rows = ['Mon', '', 'Wed', '', 'Fri', '', 'Sun'].map((name, weekday) => el('tr', {}, el('td', { class: 'soft' }, name),
       ...weeks.map((at) => {
@@ -355,7 +358,9 @@
     list('c-open', data.open.filter(([at]) => isShown[at]).map(([at, text]) => () => el('li', {}, text, from(at))), 12);
     const project = chosen.project === '' ? null : Number(chosen.project);
     const undone = data.undone.filter(([day, own]) => inTime(day) && (project === null || own === project));
-    list('c-undone', undone.map(([day, own, what, commits, why, who, at]) => () => el('li', {}, el('strong', {}, what),
+    if (!data.undone.length) fill('c-undone', el('p', { class: 'soft' }, 'No git operation that gave up work was recorded. '
+      + 'Operations are recorded once a repository is tracked: sessionmill config set --tracking defaults.enabled true'));
+    else list('c-undone', undone.map(([day, own, what, commits, why, who, at]) => () => el('li', {}, el('strong', {}, what),
       commits.length ? ': ' + commits.join('; ') : '', why ? el('div', {}, `Why (${who}): “${why}”`) : el('div', { class: 'soft' }, 'No reason was found.'),
       at === null ? el('span', { class: 'from' }, `${data.projects[own]} · ${day}`) : from(at))), 12);
   }

@@ -29,7 +29,7 @@ const PROMPT_CHARS_MAX: usize = 100;
 /// The page's text.
 pub(super) fn text(shown: &ShownSession, store: &Store, ctx: &mut Ctx) -> Result<String> {
     let title = shown.row.title.as_deref().unwrap_or("(no title)");
-    let title = cut(&plain(title), TITLE_CHARS_MAX);
+    let title = cut(&plain(&human::whole_title(title)), TITLE_CHARS_MAX);
     let mut body = head(&title, shown, ctx)?;
     let told = sections(&shown.summary);
     if !told.trim().is_empty() {

@@ -1,6 +1,8 @@
 //! Our entries among an agent's hooks. Knows the shape that agents share: JSON with a map `hooks` from
 //! events to lists of groups of hooks.
 
+mod module;
+
 use super::entries::{Removed, untouched};
 use crate::config::document::Document;
 use crate::config::edit::json;
@@ -22,6 +24,16 @@ pub struct Hook {
     pub command: String,
 }
 
+/// How an agent takes hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookShape {
+    /// Entries of its settings.
+    Entries,
+    /// A module of its own, of this text: `@COMMAND@` stands for the command as a string, `@TIMEOUT@` for how long
+    /// it waits.
+    Module(&'static str),
+}
+
 /// Where an agent's hooks stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookSettings {
@@ -29,6 +41,8 @@ pub struct HookSettings {
     pub agent: Agent,
     /// The user's own file.
     pub file: PathBuf,
+    /// What it is.
+    pub shape: HookShape,
     /// When the agent is to start us, each with the matcher that narrows the event.
     pub events: &'static [(&'static str, Option<&'static str>)],
     /// Five seconds, as the agent counts them, after which it gives up on us. We give up long before
@@ -47,6 +61,9 @@ impl HookSettings {
     /// # Errors
     /// When it isn't JSON, with file and line.
     pub fn installed(&self, text: &str) -> Result<Vec<Hook>, Error> {
+        if let HookShape::Module(module) = self.shape {
+            return Ok(self.module_hooks(module, text));
+        }
         let document = self.read(text)?;
         let entries = self.entries(&document.value).into_iter();
         Ok(entries.map(|entry| entry.hook).collect())
@@ -58,6 +75,9 @@ impl HookSettings {
     /// # Errors
     /// When it isn't JSON, or its hooks aren't as agents understand them; with file and line.
     pub fn with(&self, text: Option<&str>, command: &str) -> Result<String, Error> {
+        if let HookShape::Module(module) = self.shape {
+            return self.with_module(module, text, command);
+        }
         let Some(text) = text else {
             return Ok(self.fresh(command));
         };
@@ -84,6 +104,9 @@ impl HookSettings {
     /// # Errors
     /// As [`HookSettings::with`].
     pub fn without(&self, text: &str, force: bool) -> Result<Removed, Error> {
+        if let HookShape::Module(module) = self.shape {
+            return Ok(self.without_module(module, text, force));
+        }
         let mut document = self.read(text)?;
         let goes = |entry: &Entry| force || entry.is_as_written;
         while let Some(entry) = self.entries(&document.value).into_iter().rfind(goes) {

@@ -8,5 +8,5 @@ mod servers;
 
 pub use change::{SettingsChange, read};
 pub use entries::Removed;
-pub use hooks::{Hook, HookSettings};
-pub use servers::{ServerCommand, ServerFormat, ServerSettings};
+pub use hooks::{Hook, HookSettings, HookShape};
+pub use servers::{ServerCommand, ServerFormat, ServerSettings, ServerShape};

@@ -21,6 +21,15 @@ pub enum ServerFormat {
     Toml,
 }
 
+/// How an entry says what is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerShape {
+    /// `command`, `args` and `env`.
+    Parts,
+    /// `command` is a list with the arguments, and variables are in `environment`.
+    OneList,
+}
+
 /// How we are started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerCommand {
@@ -39,6 +48,8 @@ pub struct ServerSettings {
     pub file: PathBuf,
     /// How it is written.
     pub format: ServerFormat,
+    /// How an entry says what is started.
+    pub shape: ServerShape,
     /// The key of the map.
     pub table: &'static str,
     /// The value of an entry's `type`, where the agent writes one.
@@ -53,7 +64,7 @@ impl ServerSettings {
     pub fn program(&self, text: &str) -> Result<Option<String>, Error> {
         let servers = self.servers(text)?;
         let entry = servers.get(NAME).filter(|entry| is_ours(entry));
-        Ok(entry.and_then(|entry| entry["command"].as_str().map(str::to_owned)))
+        Ok(entry.map(|entry| started(entry).program))
     }
 
     /// The text with our entry. Without a text: a file of ours alone. A text that has it comes back as it
@@ -170,6 +181,13 @@ impl ServerSettings {
     }
 
     fn entry(&self, start: &ServerCommand) -> Value {
+        if self.shape == ServerShape::OneList {
+            let mut entry = json!({"type": self.transport, "command": [start.program, "mcp"]});
+            if let Some(home) = &start.home {
+                entry["environment"] = json!({"SESSIONMILL_HOME": home});
+            }
+            return entry;
+        }
         let mut entry = json!({"command": start.program, "args": ["mcp"]});
         if let Some(transport) = self.transport {
             entry = json!({"type": transport, "command": start.program, "args": ["mcp"]});
@@ -250,16 +268,18 @@ impl ServerSettings {
 /// What an entry of ours starts.
 fn started(entry: &Value) -> ServerCommand {
     let text = |value: &Value| value.as_str().map(str::to_owned);
+    let home = |holder: &str| text(&entry[holder]["SESSIONMILL_HOME"]);
+    let program = text(&entry["command"]).or_else(|| text(&entry["command"][0]));
     ServerCommand {
-        program: text(&entry["command"]).unwrap_or_default(),
-        home: text(&entry["env"]["SESSIONMILL_HOME"]),
+        program: program.unwrap_or_default(),
+        home: home("env").or_else(|| home("environment")),
     }
 }
 
 /// It starts a program of our name as a server, whatever its folder.
 fn is_ours(entry: &Value) -> bool {
-    let program = entry["command"].as_str().unwrap_or_default();
-    program.ends_with(NAME) && entry["args"][0] == "mcp"
+    let is_server = entry["args"][0] == "mcp" || entry["command"][1] == "mcp";
+    started(entry).program.ends_with(NAME) && is_server
 }
 
 #[cfg(test)]

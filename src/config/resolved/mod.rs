@@ -297,7 +297,7 @@ fn scheduled(layers: &Layers, written: &str) -> Result<u64, Error> {
         Ok(seconds)
     } else {
         let what = format!(
-            "expected a divisor of the hour or of the day, as in \"15min\", \"2h\" or \"1d\", found {written:?}"
+            "must divide an hour or a day evenly, for example \"15min\", \"2h\" or \"1d\", found {written:?}"
         );
         Err(layers.error(KEY, None, &what))
     }

@@ -109,6 +109,7 @@ fn environment_variables_move_the_roots() {
     vars.insert("CODEX_HOME".into(), "/x".into());
     vars.insert("GEMINI_CLI_HOME".into(), "/g".into());
     vars.insert("QWEN_HOME".into(), "/q".into());
+    vars.insert("XDG_DATA_HOME".into(), "/d".into());
     let config = world.load().config;
     let paths: Vec<_> = config
         .roots
@@ -122,7 +123,8 @@ fn environment_variables_move_the_roots() {
             "/x/sessions",
             "/x/archived_sessions",
             "/g/.gemini/tmp",
-            "/q/projects"
+            "/q/projects",
+            "/d/opencode"
         ]
     );
 }

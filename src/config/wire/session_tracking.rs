@@ -86,7 +86,6 @@ impl Default for SessionTracking {
 /// Whose logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::enum_variant_names, reason = "named as the settings name them")]
 pub enum SourceName {
     /// Claude Code.
     ClaudeCodeJsonl,
@@ -96,15 +95,18 @@ pub enum SourceName {
     GeminiJsonl,
     /// Qwen Code.
     QwenJsonl,
+    /// OpenCode.
+    OpencodeSqlite,
 }
 
 impl SourceName {
     /// In the order in which their logs are looked for.
-    pub const ALL: [SourceName; 4] = [
+    pub const ALL: [SourceName; 5] = [
         SourceName::ClaudeCodeJsonl,
         SourceName::CodexJsonl,
         SourceName::GeminiJsonl,
         SourceName::QwenJsonl,
+        SourceName::OpencodeSqlite,
     ];
 
     /// Whose logs these are.
@@ -114,6 +116,7 @@ impl SourceName {
             SourceName::CodexJsonl => AgentName::Codex.agent(),
             SourceName::GeminiJsonl => AgentName::Gemini.agent(),
             SourceName::QwenJsonl => AgentName::Qwen.agent(),
+            SourceName::OpencodeSqlite => AgentName::Opencode.agent(),
         }
     }
 }
@@ -146,6 +149,8 @@ pub enum AgentName {
     Gemini,
     /// Qwen Code.
     Qwen,
+    /// OpenCode.
+    Opencode,
 }
 
 impl AgentName {
@@ -156,6 +161,7 @@ impl AgentName {
             AgentName::Codex => "codex",
             AgentName::Gemini => "gemini",
             AgentName::Qwen => "qwen",
+            AgentName::Opencode => "opencode",
         })
     }
 }

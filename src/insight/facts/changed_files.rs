@@ -38,6 +38,8 @@ struct Kept {
     file: Sourced<ChangedFile>,
     /// Of these up to the last commit: lines added and removed, and edits.
     committed: (u64, u64, u64),
+    /// What git says that the next commit has of it.
+    staged: Option<(u64, u64)>,
 }
 
 impl Kept {
@@ -65,19 +67,49 @@ impl Kept {
 
     /// Git tells what the edits since the last commit came to. Where that is not of these edits alone, it
     /// says nothing of them.
-    fn correct(&mut self, added: u64, removed: u64) {
+    fn correct(&mut self, added: u64, removed: u64, drawn: bool) {
         let file = &mut self.file.what;
         let (before, gone, _) = self.committed;
         let (own_added, own_removed) = (file.added - before, file.removed - gone);
-        let grown = |added: u64, removed: u64| added as i64 - removed as i64;
-        let far = (grown(added, removed) - grown(own_added, own_removed)).unsigned_abs();
-        // long bars are drawn in proportion
-        let is_own =
-            far <= 1 + (added + removed) / 20 && added + removed <= own_added + own_removed;
-        if is_own && file.edits > self.committed.2 {
+        let grown = own_added as i64 - own_removed as i64;
+        let sum = added + removed;
+        let (counted, far) = match drawn {
+            false => (Some((added, removed)), 0),
+            // by how much the file grew is known of the edits, the sum of git
+            true => (halves(sum, grown), 1 + sum / 10),
+        };
+        let other = if drawn { 0 } else { 1 + sum / 20 };
+        let is_own = |counted: &(u64, u64)| {
+            (counted.0 as i64 - counted.1 as i64).abs_diff(grown) <= other
+                && counted.0.abs_diff(added) <= far
+                && sum <= own_added + own_removed
+        };
+        if let Some((added, removed)) = counted.filter(is_own)
+            && file.edits > self.committed.2
+        {
             (file.added, file.removed) = (before + added, gone + removed);
         }
     }
+
+    /// What was changed since the last commit is in the next one, with the lines that git counted.
+    fn commit(&mut self) {
+        let file = &mut self.file.what;
+        let (before, gone, edits) = self.committed;
+        let staged = self.staged.take().filter(|_| file.edits > edits);
+        if let Some((added, removed)) = staged {
+            (file.added, file.removed) = (before + added, gone + removed);
+        }
+        self.committed = (file.added, file.removed, file.edits);
+    }
+}
+
+/// Two numbers by their sum and their difference.
+fn halves(sum: u64, difference: i64) -> Option<(u64, u64)> {
+    let more = (sum as i64 + difference)
+        .try_into()
+        .ok()
+        .filter(|twice: &u64| twice.is_multiple_of(2))?;
+    Some((more / 2, sum.checked_sub(more / 2)?))
 }
 
 impl<'t> Edited<'t> {
@@ -96,16 +128,15 @@ impl<'t> Edited<'t> {
             }
             Finding::File { path, became } => self.become_of(line, path, *became),
             Finding::Commit { .. } => {
-                for Kept { file, committed } in self.left.values_mut() {
-                    *committed = (file.what.added, file.what.removed, file.what.edits);
-                }
+                self.left.values_mut().for_each(Kept::commit);
             }
             Finding::Stat {
                 path,
                 added,
                 removed,
-                of: Tree::Work | Tree::Staged,
-            } => {
+                of: of @ (Tree::Work | Tree::Staged),
+                drawn,
+            } if !drawn || added + removed > 0 => {
                 let is_fresh = |kept: &Kept| kept.file.what.edits > kept.committed.2;
                 let is_it = |edited: &str, kept: &Kept| match path.as_str() {
                     "" => is_fresh(kept),
@@ -116,7 +147,9 @@ impl<'t> Edited<'t> {
                     .iter_mut()
                     .filter(|(edited, kept)| is_it(edited, kept));
                 if let (Some((_, kept)), None) = (known.next(), known.next()) {
-                    kept.correct(*added, *removed);
+                    kept.correct(*added, *removed, *drawn);
+                    let is_staged = *of == Tree::Staged && !drawn && !path.is_empty();
+                    kept.staged = is_staged.then_some((*added, *removed)).or(kept.staged);
                 }
             }
             _ => {}
@@ -156,6 +189,7 @@ impl<'t> Edited<'t> {
                 ..ChangedFile::default()
             }),
             committed: (0, 0, 0),
+            staged: None,
         })
     }
 }
@@ -176,8 +210,8 @@ fn is_meant(file: &str, named: &str) -> bool {
 /// What was changed while nobody saw it: what was about to be committed, the last commit where the
 /// session made one, and the working tree once sub-agents had worked.
 fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<ChangedFile>> {
-    let mut all = BTreeMap::new();
-    let mut staged = BTreeMap::new();
+    let mut all: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
+    let mut staged: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
     let (mut commits, mut helped) = (false, false);
     for line in lines {
         helped |= !line.main || is_agents(line.item.text);
@@ -185,24 +219,41 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
             match finding {
                 Finding::Commit { .. } => {
                     commits = true;
-                    all.append(&mut staged);
+                    for (path, file) in std::mem::take(&mut staged) {
+                        if let Some(known) = all.get_mut(path) {
+                            add(&mut known.what, file.what);
+                        } else if !file.what.uncounted || !is_known(&all, path) {
+                            all.insert(path, file);
+                        }
+                    }
                 }
                 Finding::Stat {
                     path,
                     added,
                     removed,
                     of,
+                    drawn,
                 } if !path.is_empty() => {
+                    let counted = |lines: u64| if *drawn { 0 } else { lines };
                     let file = line.source(ChangedFile {
                         path: path.clone(),
-                        added: *added,
-                        removed: *removed,
+                        added: counted(*added),
+                        removed: counted(*removed),
                         by_git: true,
+                        uncounted: *drawn,
                         ..ChangedFile::default()
                     });
                     match of {
+                        // a list of names says less than a diffstat before it
+                        Tree::Staged if *drawn && is_known(&staged, path) => {}
                         Tree::Staged => _ = staged.insert(path.as_str(), file),
-                        Tree::Last if commits => _ = all.insert(path.as_str(), file),
+                        // what was counted before may be of several commits
+                        Tree::Last if commits => {
+                            let known = all.entry(path.as_str()).or_insert_with(|| file.clone());
+                            if known.what.uncounted && !drawn {
+                                *known = file;
+                            }
+                        }
                         Tree::Work if helped && is_named(lines, path) => {
                             all.insert(path.as_str(), file);
                         }
@@ -214,6 +265,20 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
         }
     }
     all
+}
+
+/// Several commits changed a file.
+fn add(file: &mut ChangedFile, next: ChangedFile) {
+    file.uncounted |= next.uncounted;
+    let counted = u64::from(!file.uncounted);
+    file.added = (file.added + next.added) * counted;
+    file.removed = (file.removed + next.removed) * counted;
+}
+
+fn is_known(files: &BTreeMap<&str, Sourced<ChangedFile>>, path: &str) -> bool {
+    files
+        .keys()
+        .any(|known| is_same(path, known) || is_same(known, path))
 }
 
 /// Somebody spoke of the file, or a call did: the working tree may have changes that are older than the session.
@@ -235,11 +300,30 @@ fn is_agents(text: &str) -> bool {
     name.is_some_and(|name| tool(name).answer == AnswerKind::Agent)
 }
 
-/// Git names paths from a repository's root.
+/// Git names paths from a repository's root, commands also from where they run or whole.
 fn is_same(edited: &str, by_git: &str) -> bool {
-    let edited = edited.replace('\\', "/");
-    let above = edited.strip_suffix(by_git);
+    let (edited, by_git) = (with_drive(edited), with_drive(by_git));
+    let above = edited.strip_suffix(by_git.strip_prefix("~/").unwrap_or(&by_git));
     above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
+}
+
+/// `d:/shop` for `D:\\shop` and for `/d/shop`.
+fn with_drive(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let letter = |at: usize| {
+        let letter = path
+            .as_bytes()
+            .get(at)
+            .filter(|byte| byte.is_ascii_alphabetic())?;
+        Some(char::from(letter.to_ascii_lowercase()))
+    };
+    match (letter(0), letter(1)) {
+        (Some(drive), _) if path[1..].starts_with(":/") => format!("{drive}{}", &path[1..]),
+        (None, Some(drive)) if path.starts_with('/') && path[2..].starts_with('/') => {
+            format!("{drive}:{}", &path[2..])
+        }
+        _ => path,
+    }
 }
 
 #[cfg(test)]
@@ -256,6 +340,7 @@ mod tests {
             hash: "1a2b3c4".into(),
             subject: subject.into(),
             again: false,
+            size: None,
         }]
     }
 
@@ -344,14 +429,16 @@ mod tests {
             vec![changed("/p/a.go", 10, 40)],
         ];
         assert_eq!(told(&new), ["/p/a.go +60 −0"]);
-        let stat = |added, removed| {
+        let drawn = |added, removed, drawn| {
             vec![Finding::Stat {
                 path: "a.go".into(),
                 added,
                 removed,
                 of: Tree::Work,
+                drawn,
             }]
         };
+        let stat = |added, removed| drawn(added, removed, false);
         let edits = || vec![changed("/p/a.go", 87, 54)];
         assert_eq!(told(&[edits(), stat(33, 0)]), ["/p/a.go +33 −0"]);
         let only = Finding::Stat {
@@ -359,9 +446,13 @@ mod tests {
             added: 33,
             removed: 0,
             of: Tree::Staged,
+            drawn: false,
         };
         let only = [only].into_iter().chain(commit("a")).collect();
         assert_eq!(told(&[edits(), only]), ["/p/a.go +33 −0"]);
+        // of a bar that is drawn in proportion only the sum counts
+        assert_eq!(told(&[edits(), drawn(77, 46, true)]), ["/p/a.go +78 −45"]);
+        assert_eq!(told(&[edits(), drawn(60, 63, true)]), ["/p/a.go +87 −54"]);
         // others' lines are in it
         assert_eq!(told(&[edits(), stat(99, 10)]), ["/p/a.go +87 −54"]);
         assert_eq!(told(&[edits(), stat(50, 0)]), ["/p/a.go +87 −54"]);
@@ -374,6 +465,7 @@ mod tests {
             added: 5,
             removed: 0,
             of,
+            drawn: false,
         };
         let changed = [Finding::Changed {
             path: "/p/src/a.rs".into(),
@@ -402,11 +494,42 @@ mod tests {
         let helped = line(2, "Action: Task(\"mend c.rs\") → done", &[]);
         let after = [edit, helped, line(3, "", &work)];
         assert_eq!(found(&after), [own(), "c.rs true".into()]);
+        let one = |path: &str, by_git: &str| is_same(path, by_git);
+        assert!(one("D:\\shop\\src\\a.rs", "/d/shop/src/a.rs") && one("/home/ada/b.rs", "~/b.rs"));
+        assert!(!one("/p/src/a.rs", "/q/src/a.rs") && !one("/p/data.rs", "a.rs"));
         let others = [stat("old/z.rs", Tree::Work)];
         let after = [edit, helped, line(3, "", &others)];
         assert_eq!(found(&after), [own()], "it was changed before");
         assert_eq!(found(&[edit, line(2, "", &last)]), [own()]);
         let shown = [line(1, "", &made), line(2, "", &last)];
         assert_eq!(found(&shown), ["d.rs true"]);
+    }
+
+    #[test]
+    fn what_was_committed_counts_as_git_counted_it() {
+        let stat = |path: &str, lines: (u64, u64), drawn| Finding::Stat {
+            path: path.into(),
+            added: lines.0,
+            removed: lines.1,
+            of: Tree::Staged,
+            drawn,
+        };
+        // a tool that nobody saw changed the file too
+        let edits = || vec![changed("/p/faq.md", 2, 2)];
+        let staged = vec![stat("faq.md", (15, 0), false)];
+        assert_eq!(told(&[edits(), staged.clone()]), ["/p/faq.md +2 −2"]);
+        let done = [edits(), staged, commit("a").to_vec()];
+        assert_eq!(told(&done), ["/p/faq.md +15 −0"]);
+        // named, but not counted
+        let named = vec![stat("b.rs", (0, 0), true), stat("c.rs", (6, 3), true)];
+        let findings = [named, commit("a").to_vec()].concat();
+        let lines = [line(1, "Action: x", &findings)];
+        let files = files(&lines).into_iter().map(|file| file.what);
+        let told = files.map(|file| (file.path, file.added, file.removed, file.uncounted));
+        let wants = [
+            ("b.rs".to_owned(), 0, 0, true),
+            ("c.rs".to_owned(), 0, 0, true),
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), wants);
     }
 }

@@ -84,6 +84,15 @@ pub fn uncommitted(
             changed.clear();
         }
     }
+    // a tool that opens pull requests commits too, and nobody saw it
+    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
+    let mut since = lines
+        .iter()
+        .rev()
+        .take_while(|line| !line.item.findings.iter().any(is_change));
+    if !has_commits && since.any(names_pull_request) {
+        return None;
+    }
     let is_left = |file: &&Sourced<ChangedFile>| {
         changed.contains(file.what.path.as_str()) && !is_throwaway(&file.what.path)
     };
@@ -95,6 +104,20 @@ pub fn uncommitted(
     };
     let step = last?.source(step);
     (is_git && left > 0).then_some(step)
+}
+
+/// The agent names a pull request by its address.
+fn names_pull_request(line: &LocatedItem<'_>) -> bool {
+    const WORDS: [&str; 2] = ["/pull/", "/merge_requests/"];
+    let is_said = line.main && line.item.kind == ItemKind::Agent;
+    let number = |word: &str| {
+        let text = line.words();
+        let mut found = text
+            .match_indices(word)
+            .map(|(at, word)| &text[at + word.len()..]);
+        found.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    is_said && WORDS.into_iter().any(number)
 }
 
 /// Says that nobody committed what was changed.
@@ -247,6 +270,7 @@ mod tests {
             hash: String::new(),
             subject: "a".into(),
             again: false,
+            size: None,
         }];
         let line = |kind, text, findings| LocatedItem::sample(kind, 1, text, findings);
         let edited = line(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0", &edit[..]);
@@ -269,6 +293,14 @@ mod tests {
             assert_eq!(left(lines, Some("main")), None);
         }
         assert_eq!(left(&[edited], None), None, "nothing is known of git");
+        let agent = |text| line(ItemKind::Agent, text, &[]);
+        let opened = agent("Agent: PR: https://github.com/us/shop/pull/7");
+        assert_eq!(left(&[edited, opened], Some("main")), None);
+        assert_eq!(
+            left(&[opened, edited], Some("main")),
+            wants,
+            "it was changed later"
+        );
         assert!(says_uncommitted(later) && says_uncommitted(NO_COMMIT));
     }
 }

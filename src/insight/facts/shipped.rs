@@ -50,6 +50,7 @@ mod tests {
             hash: "0abc123".into(),
             subject: "Round totals half up".into(),
             again: false,
+            size: None,
         }];
         let line = |text, findings| LocatedItem::sample(ItemKind::Digest, 1, text, findings);
         let committed = line("Action: Bash(git commit) → ok", &commit);

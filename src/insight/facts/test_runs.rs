@@ -237,19 +237,19 @@ fn command(call: &str) -> &str {
     }
 }
 
-/// Where the last run was of some tests, the last one of all of them that the same runner ran. Where nobody knows what it was of, but
-/// it was of less than half of what its runner ran at most: the last one of about all of them.
+/// Where the last run was of some tests, the last one whose command runs all of them. Else, where it was of less than
+/// half of what such commands ran at most: the last one of about all of them.
 fn full<'c>(runs: &[Run<'c>], last: &Run<'c>) -> Option<&'c TestCounts> {
     let is_own = |run: &&Run<'c>| run.standing == Standing::Work && is_runner(run, last);
-    let mut own = runs.iter().filter(is_own);
+    let own = runs.iter().filter(is_own);
+    let mut whole = own
+        .filter(|run| run.scope == Some(TestScope::Whole))
+        .map(|run| run.counts);
     if last.scope == Some(TestScope::Part) {
-        let all = own.rfind(|run| run.scope == Some(TestScope::Whole));
-        return all.map(|run| run.counts);
+        return whole.next_back();
     }
     let size = |run: &TestCounts| run.passed + run.failed;
-    let same = own.filter(|run| run.scope != Some(TestScope::Part));
-    let same = same.map(|run| run.counts);
-    let same = same.filter(|run| run.runner == last.counts.runner);
+    let same = whole.filter(|run| run.runner == last.counts.runner);
     let most = same.clone().map(size).max()?;
     let mut large = same.filter(|run| size(run) * 10 >= most * 9);
     large.next_back().filter(|_| size(last.counts) * 2 < most)

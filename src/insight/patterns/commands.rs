@@ -57,7 +57,8 @@ pub(super) struct Commands(BTreeMap<u32, Command>);
 #[derive(Debug, Default)]
 struct Command {
     called: Vec<String>,
-    runs: u64,
+    /// Runs and failures, by what runs it: a wrapper may be what fails.
+    by_program: BTreeMap<String, (u64, u64)>,
     failed: u64,
     mended: u64,
     passed: u64,
@@ -114,7 +115,9 @@ impl Commands {
     fn add_run(&mut self, session: &str, run: Run, open: &mut BTreeMap<u32, Open>) {
         self.add_variant(session, &run, open);
         let command = self.0.entry(run.key).or_default();
-        command.runs += 1;
+        let (runs, failed) = command.by_program.entry(program(&run.words)).or_default();
+        *runs += 1;
+        *failed += u64::from(run.failed);
         command.failed += u64::from(run.failed);
         match open.remove(&run.key) {
             Some(_) if run.failed => command.again += 1,
@@ -199,7 +202,9 @@ impl Run {
 impl Command {
     /// `None`: it says nothing.
     fn told(&self) -> Option<Failing> {
-        let (failed, instead) = (Rate::new(self.failed, self.runs), self.instead());
+        let own = self.by_program.get(&program(&self.called));
+        let (runs, failed) = own.copied().unwrap_or_default();
+        let (failed, instead) = (Rate::new(failed, runs), self.instead());
         let is_often = failed.rate >= FAILURES_SHARE_MIN && !only_looks(&self.called);
         let says = instead.is_some() || is_often && !is_code(&self.called);
         (says && !self.called.is_empty()).then(|| Failing {
@@ -227,6 +232,12 @@ impl Command {
             sessions: tried.sessions.len() as u64,
         })
     }
+}
+
+/// `bun` of `CI=1 bun run test`, `rtk` of `rtk bun run test`.
+fn program(words: &[String]) -> String {
+    let mut words = words.iter().filter(|word| !is_setting(word));
+    words.next().cloned().unwrap_or_default()
 }
 
 pub(super) fn shown(words: &[String]) -> String {
@@ -445,5 +456,23 @@ mod tests {
         let told: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
         assert_eq!(told, ["npm test"]);
         assert_eq!(found[0].instead, None);
+    }
+
+    #[test]
+    fn what_runs_a_command_has_a_rate_of_its_own() {
+        let mut all = Commands::default();
+        let failed = [Finding::Failed { key: 1 }];
+        let worked = [Finding::Worked { key: 1 }];
+        let sample = |text, findings| LocatedItem::sample(ItemKind::Digest, 1, text, findings);
+        let lines = [
+            sample("Action: Bash(rtk bun run test) → x", &failed),
+            sample("Action: Bash(bun run test) → ok", &worked),
+        ];
+        for id in ["a", "b", "c"] {
+            all.add(id, &lines);
+        }
+        let found = all.failing(9);
+        assert_eq!(found[0].command, "rtk bun run test");
+        assert_eq!((found[0].failed.hits, found[0].failed.rate), (3, 1.0));
     }
 }

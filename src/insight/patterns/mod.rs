@@ -294,7 +294,7 @@ mod tests {
             "make deploy",
             "  failed 2 of 2, 100 % (34–100)",
             "  what worked instead: make deploy FORCE=1 (2 times in 2 sessions)",
-            "Errors that come again",
+            "Recurring errors",
             "the lock is held by ada (2 times in 2 sessions)",
             "  from: make deploy",
             "  what worked instead: make deploy FORCE=1 (2 times in 2 sessions)",

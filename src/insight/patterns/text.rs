@@ -23,7 +23,7 @@ impl Insights {
         let errors = self.errors.iter().flat_map(|error| error.lines(&shown));
         let all = [
             ("Commands that fail", failing.collect()),
-            ("Errors that come again", errors.collect()),
+            ("Recurring errors", errors.collect()),
             ("Steps that lead to success", sequences(&self.leading)),
             ("Steps that lead elsewhere", sequences(&self.misleading)),
         ];
@@ -49,17 +49,17 @@ impl Failing {
             then.push(instead.line());
         }
         let more = [
-            (self.mended, "worked after a change"),
-            (self.passed, "worked when it was repeated"),
+            (self.mended, "fixed by a change"),
+            (self.passed, "passed when repeated"),
             (self.again, "failed again"),
-            (self.left, "not tried again"),
+            (self.left, "not retried"),
         ];
         let more = more.into_iter().filter(|(times, _)| *times > 0);
         let more: Vec<String> = more
             .map(|(times, what)| format!("{times} {what}"))
             .collect();
         if !more.is_empty() {
-            then.push(format!("then: {}", more.join(", ")));
+            then.push(format!("afterwards: {}", more.join(", ")));
         }
         let mut lines = vec![
             self.command.clone(),

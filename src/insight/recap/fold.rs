@@ -73,6 +73,13 @@ impl SessionWork {
     fn add_files(&mut self, other: &SessionWork) {
         self.paths.extend(other.paths.iter().cloned());
         self.files = self.paths.len() as u64;
+        self.committed = match (self.committed, other.committed) {
+            (Some(own), Some(others)) => Some(own.and(others)),
+            // what was only edited is not in it
+            (own, None) if other.files == 0 => own,
+            _ => None,
+        };
+        self.uncounted |= other.uncounted;
         self.added += other.added;
         self.removed += other.removed;
     }
@@ -201,6 +208,7 @@ mod tests {
                     subject: subject.into(),
                     pushed,
                     by_git: false,
+                    size: None,
                     given_up: None,
                 },
             ),

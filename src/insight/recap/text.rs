@@ -91,15 +91,13 @@ fn head(recap: &Recap) -> String {
 fn line(work: &SessionWork) -> String {
     let many = work.also.len() as u64 + 1;
     let many = (many > 1).then(|| plural(many, "session"));
-    let files = (work.files > 0).then(|| {
-        let files = plural(work.files, "file");
-        format!("{files} +{} −{}", work.added, work.removed)
-    });
+    let files = changed(work);
     let tests = work.tests.as_ref();
     let tests = tests.filter(|run| run.passed + run.failed > 0);
     let tests = tests.map(|run| {
         let least = if run.partial { "at least " } else { "" };
-        format!("tests {least}{}/{}", run.passed, run.passed + run.failed)
+        let of = if run.packages { "packages" } else { "tests" };
+        format!("{of} {least}{}/{}", run.passed, run.passed + run.failed)
     });
     let facts = [many, work.ended_how(), files, tests];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
@@ -110,6 +108,22 @@ fn line(work: &SessionWork) -> String {
     let result = work.result.as_ref();
     let result = result.map(|result| format!(" → {result}"));
     format!("{}{}{facts}", work.objective, result.unwrap_or_default())
+}
+
+/// `2 files +4 −1`; of what git counted `1 commit of 2 files +4 −1`, `3 commits +40 −12`.
+fn changed(work: &SessionWork) -> Option<String> {
+    if let Some(made) = &work.committed {
+        let commits = plural(made.commits, "commit");
+        let of = made
+            .files
+            .map(|files| format!(" of {}", plural(files, "file")));
+        let of = of.unwrap_or_default();
+        return Some(format!("{commits}{of} +{} −{}", made.added, made.removed));
+    }
+    (work.files > 0).then(|| match (plural(work.files, "file"), work.uncounted) {
+        (files, true) => files,
+        (files, false) => format!("{files} +{} −{}", work.added, work.removed),
+    })
 }
 
 /// The latest ones.

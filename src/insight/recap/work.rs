@@ -1,9 +1,10 @@
 //! A session of a recap, and the line that tells it: what was asked for, and what came of it.
 
 use crate::insight::summary::short;
-use crate::model::finding::TestCounts;
-use crate::model::summary::{SessionOutcome, Sourced, Summary};
+use crate::model::finding::{CommitSize, TestCounts};
+use crate::model::summary::{ChangedFile, SessionOutcome, Sourced, Summary};
 use crate::model::time::Time;
+use crate::rules::paths::is_throwaway;
 use crate::rules::words::{content_words, sentences};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,12 +47,18 @@ pub struct SessionWork {
     pub outcome: Option<SessionOutcome>,
     /// When.
     pub ended: Option<Time>,
-    /// Files that it changed.
+    /// Files that it changed, scratch files left out.
     pub files: u64,
     /// Lines.
     pub added: u64,
     /// Lines.
     pub removed: u64,
+    /// What its commits came to, where git printed that of all of them: beside these, edits are a guess.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub committed: Option<Committed>,
+    /// Of some files nothing tells the lines.
+    #[serde(skip)]
+    pub(super) uncounted: bool,
     /// The last test run.
     pub tests: Option<TestCounts>,
     /// How many ended so, of several.
@@ -59,6 +66,46 @@ pub struct SessionWork {
     pub(super) outcomes: BTreeMap<SessionOutcome, u64>,
     #[serde(skip)]
     pub(super) paths: BTreeSet<String>,
+}
+
+/// What commits came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Committed {
+    /// How many they are.
+    pub commits: u64,
+    /// Lines.
+    pub added: u64,
+    /// Lines.
+    pub removed: u64,
+    /// Of a single one its files: several may have changed the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+}
+
+impl Committed {
+    fn of(summary: &Summary) -> Option<Committed> {
+        let one = |size: CommitSize| Committed {
+            commits: 1,
+            added: size.added,
+            removed: size.removed,
+            files: Some(size.files),
+        };
+        let sizes = summary
+            .commits
+            .iter()
+            .map(|commit| commit.what.size.map(one));
+        let all: Option<Vec<Committed>> = sizes.collect();
+        all?.into_iter().reduce(Committed::and)
+    }
+
+    pub(super) fn and(self, other: Committed) -> Committed {
+        Committed {
+            commits: self.commits + other.commits,
+            added: self.added + other.added,
+            removed: self.removed + other.removed,
+            files: None,
+        }
+    }
 }
 
 /// A fact with the session that it comes from.
@@ -86,8 +133,10 @@ impl SessionWork {
 /// `None` where nobody asked for anything and nothing was changed.
 pub(super) fn work(session: RecapSession) -> Option<SessionWork> {
     let summary = session.summary;
+    let committed = Committed::of(&summary);
     let asked = summary.objective.map(|objective| objective.what);
-    let files = &summary.files_modified;
+    let is_kept = |file: &&Sourced<ChangedFile>| !is_throwaway(&file.what.path);
+    let files: Vec<_> = summary.files_modified.iter().filter(is_kept).collect();
     let paths: BTreeSet<String> = files.iter().map(|file| file.what.path.clone()).collect();
     let named = [asked, session.title].into_iter().flatten();
     let named = named.map(|text| one_line(&text));
@@ -105,6 +154,8 @@ pub(super) fn work(session: RecapSession) -> Option<SessionWork> {
         files: paths.len() as u64,
         added: files.iter().map(|file| file.what.added).sum(),
         removed: files.iter().map(|file| file.what.removed).sum(),
+        committed,
+        uncounted: files.iter().any(|file| file.what.uncounted),
         tests: summary.tests.map(|runs| runs.what.last),
         outcomes: outcome.map(|outcome| (outcome, 1)).into_iter().collect(),
         paths,

@@ -74,7 +74,7 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let kept = || summary.files_modified.iter().filter(is_kept);
     let folder = shared_folder(kept().map(|file| file.what.path.as_str()));
     let head = folder.map(|folder| format!("In `{folder}`:"));
-    let facts = kept().map(|file| {
+    let told = |file: &Sourced<ChangedFile>| {
         let ChangedFile {
             path,
             added,
@@ -82,17 +82,30 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             by_git,
             created,
             deleted,
+            uncounted,
             ..
         } = &file.what;
         let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
-        let lines = format!("+{added} −{removed}");
+        let lines = match uncounted {
+            true => String::new(),
+            false => format!(" +{added} −{removed}"),
+        };
         match (deleted, created, by_git) {
             (true, ..) => format!("- `{path}` (deleted)"),
-            (_, true, _) => format!("- `{path}` {lines} (new)"),
-            (.., true) => format!("- `{path}` {lines} (from git)"),
-            _ => format!("- `{path}` {lines}"),
+            (_, true, _) => format!("- `{path}`{lines} (new)"),
+            (.., true) => format!("- `{path}`{lines} (from git)"),
+            _ => format!("- `{path}`{lines}"),
         }
-    });
+    };
+    let is_inside = |file: &&Sourced<ChangedFile>| {
+        folder.is_some_and(|folder| file.what.path.starts_with(folder))
+    };
+    // a path that stands under the folder's name is read as one in it
+    let (inside, outside): (Vec<_>, Vec<_>) = kept().partition(is_inside);
+    let apart = (!inside.is_empty() && !outside.is_empty()).then(|| "Elsewhere:".to_owned());
+    let inside: Vec<String> = inside.into_iter().map(&told).collect();
+    let outside: Vec<String> = outside.into_iter().map(&told).collect();
+    let facts = inside.into_iter().chain(apart).chain(outside);
     let model = llm
         .files_modified
         .iter()
@@ -192,6 +205,39 @@ mod tests {
         };
         let lines = files(&summary, &LlmAdditions::default());
         assert_eq!(lines, ["- `a.rs` +2 −1", "- `b.rs` +2 −1 (from git)"]);
+        let mut drawn = file("c.rs", true);
+        drawn.what.uncounted = true;
+        let summary = Summary {
+            files_modified: vec![drawn],
+            ..Summary::default()
+        };
+        let lines = files(&summary, &LlmAdditions::default());
+        assert_eq!(lines, ["- `c.rs` (from git)"]);
+    }
+
+    #[test]
+    fn what_is_not_in_the_folder_stands_apart() {
+        let long = "/home/ada/shop__worktrees/a-branch";
+        let file = |path: String| {
+            sourced(
+                1,
+                ChangedFile {
+                    path,
+                    added: 1,
+                    ..ChangedFile::default()
+                },
+            )
+        };
+        let names = ["a.rs", "b.rs", "c.rs", "d.rs"].map(|name| file(format!("{long}/{name}")));
+        let mut summary = Summary {
+            files_modified: names.to_vec(),
+            ..Summary::default()
+        };
+        summary.files_modified.push(file("src/z.rs".into()));
+        let lines = files(&summary, &LlmAdditions::default());
+        assert_eq!(lines[0], format!("In `{long}/`:"));
+        assert_eq!(lines[1], "- `a.rs` +1 −0");
+        assert_eq!(lines[5..], ["Elsewhere:", "- `src/z.rs` +1 −0"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A summary as Markdown (003 § 4.2, D41).
 
 mod changes;
+mod commits;
 mod escape;
 mod sections;
 
@@ -8,8 +9,9 @@ use crate::model::finding::TestCounts;
 use crate::model::human::plural;
 use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
-    Resolution, SessionCommit, Sourced, Summary, TestRuns,
+    Resolution, Sourced, Summary, TestRuns,
 };
+pub use commits::{commit, commits};
 pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
 use std::fmt::Write;
@@ -93,34 +95,6 @@ pub fn sections(summary: &Summary) -> String {
     section(&mut out, "Next Steps", steps.chain(said(&llm.next_steps)));
     out
 }
-
-/// The commits that a summary names: hash (empty where nothing printed it) and subject.
-pub fn commits(body: &str) -> Vec<(&str, &str)> {
-    let heading = format!("## {COMMITS}");
-    let lines = body.lines().skip_while(|line| *line != heading).skip(1);
-    let lines = lines.take_while(|line| !line.starts_with('#'));
-    let line = lines.filter_map(|line| line.strip_prefix("- "));
-    let line = line.map(|line| {
-        let end = line.ends_with(')').then(|| line.rfind(GIVEN_UP)).flatten();
-        let line = end.map_or(line, |end| &line[..end]);
-        let line = line.strip_suffix(PUSHED).unwrap_or(line);
-        line.strip_suffix(BY_GIT).unwrap_or(line)
-    });
-    line.map(|line| match line.split_once(' ') {
-        Some((hash, subject)) if hash.bytes().all(|b| b.is_ascii_hexdigit()) => (hash, subject),
-        _ => ("", line),
-    })
-    .collect()
-}
-
-/// Stands behind a commit that others have.
-const PUSHED: &str = " (pushed)";
-
-/// Stands behind a commit that the log doesn't name.
-const BY_GIT: &str = " (git tells it)";
-
-/// Stands behind a commit whose work is nowhere any more, with what did that.
-const GIVEN_UP: &str = " (given up ";
 
 /// With steps all of it is a list in the order of time.
 fn result(summary: &Summary) -> Vec<String> {
@@ -242,20 +216,6 @@ fn alternatives(why: &DecisionReasons) -> String {
         true => String::new(),
         false => format!("\n  - Alternatives considered: {}", names.join(", ")),
     }
-}
-
-/// `1a2b3c4 Fix the login (git tells it) (pushed)`, or `(given up on 2026-06-01: reset --hard)`.
-pub fn commit(commit: &SessionCommit) -> String {
-    let hash = match commit.hash.as_str() {
-        "" => String::new(),
-        hash => format!("{hash} "),
-    };
-    let by_git = if commit.by_git { BY_GIT } else { "" };
-    let pushed = if commit.pushed { PUSHED } else { "" };
-    let gone = commit.given_up.as_ref();
-    let gone = gone.map(|undone| format!("{GIVEN_UP}{})", undone.shown()));
-    let gone = gone.unwrap_or_default();
-    format!("{hash}{}{by_git}{pushed}{gone}", commit.subject)
 }
 
 /// `https://…/pull/7 (merged)`.

@@ -225,3 +225,39 @@ fn the_names_of_its_project_say_little() {
     };
     assert!(named("/home/u/redis") < named("/home/u/app"));
 }
+
+#[test]
+fn a_product_that_the_question_names_has_to_be_named() {
+    let confidence = |named: &str, has: &[usize]| {
+        let mut found = Candidates {
+            episodes: 200,
+            documents: vec![2, 3, 4],
+            ..found(vec![chunk("a", 1, 12.0, has)])
+        };
+        found.terms[2].text = named.into();
+        rank(&found, &Near::default(), 9, true).hits[0].confidence
+    };
+    assert!(confidence("wording", &[0, 1]) > CONFIDENT);
+    assert!(confidence("kafka", &[0, 1]) < CONFIDENT);
+    assert!(confidence("Kafka", &[0, 1, 2]) > CONFIDENT);
+}
+
+#[test]
+fn of_a_small_store_and_a_large_one_something_between_is_judged_between() {
+    let at = |episodes: u64| {
+        let one = Grounds {
+            score: 2.0,
+            covered: 0.5,
+            close: 2,
+            together: 1,
+            is_whole: false,
+            lacks_a_name: false,
+            grown: grown(episodes),
+            ahead: 0.2,
+        };
+        one.confidence()
+    };
+    assert!(at(1) == at(10) && at(100) == at(100_000));
+    let (small, between, large) = (at(10), at(30), at(100));
+    assert!(small.min(large) < between && between < small.max(large));
+}

@@ -6,7 +6,7 @@ use super::{Diagnosis, Inside, Observed, Schedule, Severity, examine};
 use crate::agents::registry;
 use crate::config::Loaded;
 use crate::config::trust::Trusts;
-use crate::host::files::{unreadable, walk};
+use crate::host::files::unreadable;
 use crate::host::writable::not_writable;
 use crate::memory::session_activity::Judge;
 use crate::memory::{classifiers, redaction_setup};
@@ -15,6 +15,7 @@ use crate::model::source::SourceFile;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::alarms;
 use crate::pipeline::context::{HiddenPaths, RunContext};
+use crate::pipeline::disk_logs::logs_on_disk;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::last_run::LastRun;
 use crate::pipeline::lock::{self, Lock};
@@ -59,7 +60,7 @@ pub fn examined(examination: &Examination<'_>, cx: &mut RunContext<'_>) -> Resul
     let refusals = refusals(settings.ok(), opened.as_ref(), cx);
     let refused_sinks = refused_sinks(settings.ok(), opened.as_ref(), cx);
     let roots = settings.map(|loaded| loaded.config.roots.clone());
-    let found = walk(&roots.unwrap_or_default(), &registry::is_log);
+    let found = logs_on_disk(&roots.unwrap_or_default());
     let admission = settings
         .ok()
         .map(|loaded| Admission::new(loaded, cx.env, Window::Configured, cx.now));
@@ -219,10 +220,7 @@ pub fn mended(pipeline: &Pipeline, is_deep: bool, cx: &mut RunContext<'_>) -> Re
     let judge = cx.judge()?;
     let cx = &*cx;
     let config = &cx.loaded.config;
-    let (store, files) = (
-        cx.home.store(),
-        walk(&config.roots, &registry::is_log).files,
-    );
+    let (store, files) = (cx.home.store(), logs_on_disk(&config.roots).files);
     let _locks = [
         Lock::take_for("doctor --repair", &cx.home.lock())?,
         Lock::take_for("doctor --repair", &cx.home.deliver_lock())?,

@@ -36,7 +36,7 @@ pub(super) fn roots(observed: &Observed<'_>) -> Vec<Diagnosis> {
     }
     match roots.iter().all(|root| missing(&root.path)) {
         true => {
-            let reason = "none of the configured places with logs is there";
+            let reason = "no log folder exists";
             vec![Diagnosis::new(
                 Severity::Warning,
                 "roots-missing",

@@ -307,7 +307,7 @@ pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Diagnosis> {
         ));
     }
     if !schedule.installed {
-        let (reason, command) = ("no timer runs the pipeline", "sessionmill schedule install");
+        let (reason, command) = ("no timer is installed", "sessionmill schedule install");
         diagnoses.push(Diagnosis::new(
             Severity::Note,
             "not-scheduled",

@@ -58,7 +58,7 @@ pub fn is_there(vars: &Vars) -> Result<bool> {
 /// Puts our block at the end of the crontab, in place of one that is there.
 pub fn install(job: &Job, vars: &Vars) -> Result<()> {
     let Some(table) = read(vars)? else {
-        let hint = "let your own scheduler start: sessionmill run nightly --quiet";
+        let hint = "run this from your own scheduler: sessionmill run nightly --quiet";
         return Err(Error::new(ErrorKind::Failed, NO_TIMER).hinted(hint).into());
     };
     let (mut rest, _) = split(&table);

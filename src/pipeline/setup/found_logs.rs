@@ -2,9 +2,9 @@
 
 use crate::agents::registry;
 use crate::config::Config;
-use crate::host::files::walk;
 use crate::model::human::{bytes, duration_ms, plural};
 use crate::model::source::Agent;
+use crate::pipeline::disk_logs::logs_on_disk;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ impl FoundLogs {
 /// Of each agent that the settings have a folder of, its logs, in the order of the agents. Costs a `stat`
 /// for each file.
 pub fn found_logs(config: &Config) -> Vec<FoundLogs> {
-    let found = walk(&config.roots, &registry::is_log).files;
+    let found = logs_on_disk(&config.roots).files;
     let agents = registry::words().map(|agent| {
         let own = found.iter().filter(|file| file.agent == agent);
         let roots = config.roots.iter().filter(|root| root.agent == agent);
@@ -68,7 +68,7 @@ pub fn reading_line(all: &[FoundLogs]) -> String {
     let bytes: u64 = all.iter().map(|found| found.bytes).sum();
     let time = match bytes / BYTES_PER_SECOND {
         _ if bytes == 0 => {
-            return "nothing to read yet; runs will find what agents write from now on".into();
+            return "nothing to read yet; later runs read what agents write from now on".into();
         }
         0 => "less than a second".to_owned(),
         seconds => duration_ms(seconds * 1_000),

@@ -2,6 +2,7 @@
 
 pub mod pace;
 
+use crate::agents::registry;
 use crate::config::{Home, Loaded};
 use crate::host::reflog::work_trees;
 use crate::host::watch::WatchTarget;
@@ -16,7 +17,8 @@ use std::path::Path;
 pub fn places(loaded: &Loaded, home: &Home) -> Vec<WatchTarget> {
     let logs = loaded.config.roots.iter().map(|root| WatchTarget {
         path: root.path.clone(),
-        deep: true,
+        // beside a database lies what is no log
+        deep: registry::dialect(root.agent).tables().is_none(),
     });
     let mut places: Vec<WatchTarget> = logs.collect();
     // without a store nothing was met yet

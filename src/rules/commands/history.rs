@@ -38,6 +38,8 @@ pub struct Act {
 pub enum HistoryAction {
     /// A commit is made.
     Commit,
+    /// A file is put into the next commit; without a name nobody knows which.
+    Add,
     /// Commits are sent to others.
     Push,
     /// A pull request is opened.
@@ -193,6 +195,15 @@ fn act(
     };
     match row.does {
         HistoryAction::Commit => acts.push(made(subject(args, simple, inner))),
+        HistoryAction::Add => {
+            let files: Vec<&str> = row.files(args).take(FILES_MAX).collect();
+            let is_sure = files.iter().all(|file| *file != "." && is_file(file));
+            let named = files.iter().map(|file| place.at(file).filter(|_| is_sure));
+            acts.extend(named.map(&made));
+            if files.is_empty() {
+                acts.push(made(None));
+            }
+        }
         HistoryAction::Merge
         | HistoryAction::Close
         | HistoryAction::Reopen

@@ -60,6 +60,8 @@ struct Written {
 struct Row {
     words: Vec<String>,
     #[serde(default)]
+    needs: Vec<String>,
+    #[serde(default)]
     whole: Vec<String>,
     #[serde(default)]
     part: Vec<String>,
@@ -97,7 +99,11 @@ impl Row {
             (is_it && args.iter().zip(&rest).all(|(a, b)| a == b)).then_some(rest.len())
         };
         let taken = self.words.iter().filter_map(named).max()?;
-        Some(&words[1 + taken..])
+        let args = &words[1 + taken..];
+        let begins = |arg: &Cow<'_, str>, need: &str| arg.split(':').next() == Some(need);
+        let mut needs = self.needs.iter();
+        let has = needs.all(|need| args.iter().any(|arg| begins(arg, need)));
+        has.then_some(args)
     }
 
     fn scope(&self, args: &[Cow<'_, str>]) -> Option<TestScope> {
@@ -122,7 +128,7 @@ impl Row {
             let may_be_value = behind.is_some_and(|before| is_flag(before) && before != "--");
             match () {
                 () if is_flag(arg) => {}
-                () if arg.contains('=') || arg.ends_with("/...") => is_sure = false,
+                () if arg.contains('=') => is_sure = false,
                 () if is_path(arg) && !may_be_value => return Some(TestScope::Part),
                 // `-v ./a`: few options take a relative path
                 () if arg.starts_with("./") => return Some(TestScope::Part),

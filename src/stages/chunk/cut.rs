@@ -2,18 +2,36 @@
 
 use super::piece::Piece;
 use crate::model::exchange::{Item, LEFT_OUT};
+use crate::rules::requests::announces_paste;
 
 /// Characters of a title.
 const TITLE_CHARS: usize = 80;
 
-/// First line, at most 80 characters; empty where the words are left out.
+/// First line, or the heading of what that announces, at most 80 characters; empty where the words are left out.
 pub(super) fn title(words: &str) -> String {
-    let line = match words.lines().next() {
+    let mut lines = words.lines();
+    let line = match lines.next() {
         Some(line) if line != LEFT_OUT => line,
         _ => "",
     };
+    // `Implement the following plan:`
+    let pasted =
+        announces_paste(line.trim_end()).then(|| lines.find(|line| !line.trim().is_empty()));
+    let heading = pasted.flatten().and_then(heading);
+    let line = heading.unwrap_or(line);
     let end = line.char_indices().nth(TITLE_CHARS).map(|(at, _)| at);
     line[..end.unwrap_or(line.len())].trim_end().to_owned()
+}
+
+/// What a heading of Markdown says.
+fn heading(line: &str) -> Option<&str> {
+    let says = line
+        .strip_prefix('#')?
+        .trim_start_matches('#')
+        .strip_prefix(' ')?
+        .trim();
+    let says = says.strip_prefix("Plan: ").unwrap_or(says);
+    Some(says).filter(|says| !says.is_empty())
 }
 
 /// Bytes that an item takes in the body once `skip` bytes of it are in earlier pieces.
@@ -129,5 +147,10 @@ mod tests {
         assert_eq!(title("fix it\nplease"), "fix it");
         assert_eq!(title(&"é".repeat(90)), "é".repeat(80));
         assert_eq!(title(LEFT_OUT), "");
+        let plan = "Implement the following plan:\n\n# Plan: Round totals half up\n\n## Context";
+        assert_eq!(title(plan), "Round totals half up");
+        let error = "I got this error:\n\nTypeError: x is undefined";
+        assert_eq!(title(error), "I got this error:");
+        assert_eq!(title("# A heading\nand more"), "# A heading");
     }
 }

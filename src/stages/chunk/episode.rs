@@ -6,7 +6,7 @@ use crate::model::activity::ExchangeTally;
 use crate::model::batch::Delta;
 use crate::model::entry::CallStatus;
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_bare_command};
+use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_idle_title};
 use crate::model::item::{Mark, between};
 use crate::model::resume_state::ChunkResumeState;
 use crate::model::tally::Tally;
@@ -69,7 +69,7 @@ pub(super) fn advance(state: &mut ChunkResumeState, pieces: &[Piece]) {
         state.message_count += u64::from(item.messages) + u64::from(said);
         state.started = state.started.or(item.time);
         state.ended = state.ended.max(item.time);
-        if title.is_some() && state.title.as_deref().is_none_or(is_bare_command) {
+        if title.is_some() && state.title.as_deref().is_none_or(is_idle_title) {
             state.title.clone_from(title);
         }
         if let Some(tool) = &item.tool {

@@ -3,12 +3,19 @@
 use super::ParseState;
 use crate::model::entry::{Context, Entry};
 use crate::model::source::Span;
+use crate::model::table_log::Tables;
 use std::borrow::Cow;
 
 /// How one agent spells its logs.
 pub trait Dialect: Sync {
     /// Whether a file of this name is one of the agent's logs. `stem` is without `.jsonl` and `.zst`.
     fn is_log(&self, stem: &[u8]) -> bool;
+
+    /// The tables in which its logs stand, where these are no files of their own. They lie in the root itself, and
+    /// in files that end in none of ours.
+    fn tables(&self) -> Option<&'static Tables> {
+        None
+    }
 
     /// What the path of a log says. Costs no look at the file.
     fn name(&self, key: &str) -> LogName;

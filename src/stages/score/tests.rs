@@ -168,6 +168,7 @@ fn committed(subject: &str) -> Item {
             hash: String::new(),
             subject: subject.into(),
             again: false,
+            size: None,
         }],
         ..ToolUse::default()
     };

@@ -183,19 +183,31 @@ pub(crate) fn indexed(title: &str, text: &str) -> (String, IndexText) {
 /// The hash of everything about an episode that is delivered, without `indexed_at`: an episode
 /// that grows gets a new one, one that is sealed as it was keeps it.
 fn revision(episode: &Episode) -> i64 {
+    revision_of(
+        &episode.text,
+        &episode.title,
+        [
+            u64::from(episode.part),
+            episode.message_count,
+            episode.duration_minutes,
+            episode.completed_tasks,
+            episode.files_modified,
+            episode.valid_at.map_or(NO_TIME, |t| t.0 as u64),
+        ],
+    )
+}
+
+/// What a revision is of in place of the time that an episode doesn't have.
+pub(crate) const NO_TIME: u64 = u64::MAX;
+
+/// `episode.revision` of what its row says: text, title, part, messages, minutes, tasks, files, time.
+pub(crate) fn revision_of(text: &str, title: &str, numbers: [u64; 6]) -> i64 {
     let mut hash = Xxh3::new();
-    for text in [&episode.text, &episode.title] {
+    for text in [text, title] {
         hash.update(&(text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     }
-    for number in [
-        u64::from(episode.part),
-        episode.message_count,
-        episode.duration_minutes,
-        episode.completed_tasks,
-        episode.files_modified,
-        episode.valid_at.map_or(u64::MAX, |t| t.0 as u64),
-    ] {
+    for number in numbers {
         hash.update(&number.to_le_bytes());
     }
     hash.digest() as i64

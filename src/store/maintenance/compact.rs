@@ -34,8 +34,9 @@ impl Store {
         self.db
             .execute(UNUSED_NAMES, [])
             .map_err(failed("compacting"))?;
+        self.merge_words()?;
         self.db
-            .execute_batch("INSERT INTO words (words) VALUES ('optimize'); VACUUM;")
+            .execute_batch("VACUUM;")
             .map_err(failed("compacting"))?;
         let unfinished = !self.truncate_log()?;
         if !unfinished {
@@ -50,6 +51,13 @@ impl Store {
             after,
             unfinished,
         })
+    }
+
+    /// Merges the full-text index into one segment: a word is looked for once, and not in each of dozens.
+    pub(crate) fn merge_words(&mut self) -> Result<()> {
+        self.db
+            .execute_batch("INSERT INTO words (words) VALUES ('optimize');")
+            .map_err(failed("merging the index"))
     }
 
     /// Packs texts again that have no checksum, once after an older program; a crash in between is made

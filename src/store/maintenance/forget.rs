@@ -199,6 +199,7 @@ fn forget_before(
     at: Time,
     forgotten: &mut Forgotten,
 ) -> rusqlite::Result<()> {
+    let stood = standing(tx)?;
     tx.execute(
         "INSERT INTO forgotten_before (namespace, before, at) VALUES (?1, ?2, ?3)
          ON CONFLICT DO UPDATE SET before = max(before, excluded.before), at = excluded.at",
@@ -240,7 +241,14 @@ fn forget_before(
             params![n, ended],
         )?;
     }
+    forgotten.sessions += stood.saturating_sub(standing(tx)?);
     after_removal(tx)
+}
+
+/// Sessions that nothing keeps out.
+fn standing(tx: &Transaction<'_>) -> rusqlite::Result<u64> {
+    let sql = format!("SELECT count(*) FROM session s WHERE {NOT_FORGOTTEN}");
+    tx.query_row(&sql, [], |row| row.get(0))
 }
 
 /// A session's first prompt is the title of all its episodes: those that are left lose it.

@@ -57,6 +57,7 @@ pub struct Salvage {
     /// What that was.
     pub salvaged: Salvaged,
     place: PathBuf,
+    group: String,
 }
 
 /// Tables with what people decided and what was sent: of no other does a row name another's.
@@ -112,6 +113,7 @@ impl Salvage {
                 store,
                 salvaged,
                 place: place.to_path_buf(),
+                group: group.to_owned(),
             }),
             Err(error) => {
                 drop(store);
@@ -129,7 +131,8 @@ impl Salvage {
 
     /// Makes the new store what it is to be, once its logs are read again.
     pub fn complete(&mut self) -> Result<Lost> {
-        let lost = stand_ins::drop_unfounded(&self.store.db).map_err(failed("salvaging"))?;
+        let lost = stand_ins::drop_unfounded(&self.store.db, &self.group);
+        let lost = lost.map_err(failed("salvaging"))?;
         Task::Titles
             .set(&self.store.db)
             .map_err(failed("salvaging"))?;
@@ -231,6 +234,10 @@ fn settle(db: &Connection, mut salvaged: Salvaged, group: &str) -> rusqlite::Res
     }
     if salvaged.is_read("delivery") {
         stand_ins::drop_emptied(&tx)?;
+    }
+    let foreign = stand_ins::drop_foreign_texts(&tx)?;
+    if foreign > 0 {
+        *salvaged.unfit.entry("body".to_owned()).or_default() += foreign;
     }
     salvaged.without_text = stand_ins::without_text(&tx)?;
     salvaged.without_row = stand_ins::drop_parts(&tx)?;

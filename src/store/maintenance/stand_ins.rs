@@ -5,15 +5,15 @@
 use crate::model::ledger::Ledger;
 use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
-use crate::store::compression::pack_json;
+use crate::store::compression::{Unpacked, pack_json};
 use crate::store::error::is_damage;
 use crate::store::ingest::files;
-use crate::store::ingest::prepare::tie_name;
+use crate::store::ingest::prepare::{NO_TIME, revision_of, tie_name};
 use crate::store::ingest::sessions::refresh;
 use crate::store::removal::{remove, remove_summary};
 use crate::store::search::{episodes, sessions};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
 
 /// Reads one row as readers do.
@@ -83,6 +83,56 @@ pub(super) fn drop_emptied(db: &Connection) -> rusqlite::Result<()> {
              SELECT n FROM episode e WHERE body_bytes > 0 AND NOT EXISTS (
                  SELECT 1 FROM delivery d WHERE d.id = e.id AND d.state IN ('seen', 'enriched')))";
     db.execute(sql, []).map(drop)
+}
+
+/// What an episode's row says of its text.
+enum Told {
+    /// The revision is that of text and row.
+    Same,
+    /// One of the two was changed.
+    Changed,
+    /// The text is not even as long: it lay in a page that is in another's place.
+    Another,
+}
+
+/// Takes out texts that aren't their episodes', and notes which rows and texts don't fit each other, so that a
+/// log's next telling writes them again. Gives how many were taken out. Unpacks every text.
+pub(super) fn drop_foreign_texts(db: &Connection) -> rusqlite::Result<u64> {
+    let mut select = db.prepare(
+        "SELECT e.n, b.text, e.title, e.part, e.message_count, e.duration_minutes, e.completed_tasks,
+             e.files_modified, e.valid_at, e.body_bytes, e.revision
+         FROM episode e JOIN body b ON b.episode = e.n WHERE b.text <> ''",
+    )?;
+    let told = |row: &Row<'_>| -> rusqlite::Result<(i64, Told)> {
+        let Unpacked(text) = row.get(1)?;
+        let mut numbers = [NO_TIME; 6];
+        for (number, column) in numbers.iter_mut().zip(3..) {
+            let value: Option<i64> = row.get(column)?;
+            *number = value.map_or(NO_TIME, |value| value as u64);
+        }
+        let title: String = row.get(2)?;
+        let is_same = revision_of(&text, &title, numbers) == row.get::<_, i64>(10)?;
+        let told = match is_same {
+            true => Told::Same,
+            false if text.len() as i64 == row.get::<_, i64>(9)? => Told::Changed,
+            false => Told::Another,
+        };
+        Ok((row.get(0)?, told))
+    };
+    let all: Vec<(i64, Told)> = select
+        .query_map([], told)?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut dropped = 0;
+    for (n, told) in all {
+        let sql = match told {
+            Told::Same => continue,
+            Told::Changed => "UPDATE episode SET revision = 0 WHERE n = ?1",
+            Told::Another => "DELETE FROM body WHERE episode = ?1",
+        };
+        dropped += u64::from(matches!(told, Told::Another));
+        db.prepare_cached(sql)?.execute([n])?;
+    }
+    Ok(dropped)
 }
 
 /// An episode without a text gets a revision that no text has, so that its log's next telling writes it
@@ -167,6 +217,17 @@ fn stand_in_for_files(db: &Connection) -> rusqlite::Result<()> {
 
 /// Names of groups become the one that most episodes have, others something that nobody takes for a name.
 fn stand_in_for_names(db: &Connection, group: &str) -> rusqlite::Result<()> {
+    stand_in_for_groups(db, group)?;
+    db.execute(
+        "INSERT OR IGNORE INTO name (n, text)
+         SELECT DISTINCT made_by, 'salvaged-' || made_by FROM episode",
+        [],
+    )
+    .map(drop)
+}
+
+/// Groups that could not be read, or that are called as what the logs tell by now.
+fn stand_in_for_groups(db: &Connection, group: &str) -> rusqlite::Result<()> {
     // a group that is called as a session or a log comes of a page of those
     let lost = "graph NOT IN (SELECT n FROM name
         WHERE text NOT IN (SELECT id FROM session) AND text NOT IN (SELECT key FROM file))";
@@ -185,12 +246,7 @@ fn stand_in_for_names(db: &Connection, group: &str) -> rusqlite::Result<()> {
             [group],
         )?;
     }
-    db.execute(
-        "INSERT OR IGNORE INTO name (n, text)
-         SELECT DISTINCT made_by, 'salvaged-' || made_by FROM episode",
-        [],
-    )
-    .map(drop)
+    Ok(())
 }
 
 /// A file that no log told anything of since: no log has such a time.
@@ -217,8 +273,10 @@ pub struct Lost {
 }
 
 /// Drops what has no text; says what of it is lost for good. A summary whose session is there is written again
-/// by the next run, under the id that sinks have it by: what they noted of it stays.
-pub(super) fn drop_unfounded(db: &Connection) -> rusqlite::Result<Lost> {
+/// by the next run, under the id that sinks have it by: what they noted of it stays. `group`: as in [`make_whole`].
+pub(super) fn drop_unfounded(db: &Connection, group: &str) -> rusqlite::Result<Lost> {
+    // a page of sessions or of logs in the place of one with names: which are none is known since these were read
+    stand_in_for_groups(db, group)?;
     let sql = "UPDATE session SET standing = standing + ?1 WHERE standing < -1";
     db.execute(sql, [DOUBT])?;
     db.execute_batch("CREATE TEMP TABLE noted AS SELECT * FROM delivery WHERE 0")?;

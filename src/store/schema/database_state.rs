@@ -83,9 +83,10 @@ impl DatabaseState {
         let shown = path.display();
         let (message, hint) = match self {
             DatabaseState::Current | DatabaseState::Older(_) => return None,
-            DatabaseState::Missing => {
-                (format!("no store at {shown}"), "sessionmill run".to_owned())
-            }
+            DatabaseState::Missing => (
+                format!("nothing is stored yet: there is no {shown}"),
+                "sessionmill init".to_owned(),
+            ),
             DatabaseState::Newer(version) => (
                 format!("{shown} was written by a newer version"),
                 format!("install the version that reads schema {version}"),

@@ -72,6 +72,7 @@ impl Store {
             access,
             names: FxHashMap::default(),
             dirty: false,
+            indexed: 0,
             version: 0,
         })
     }
@@ -235,7 +236,8 @@ fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connecti
     open().map_err(failed("opening"))
 }
 
-fn escaped(path: &Path) -> String {
+/// A path in an address that SQLite opens.
+pub(crate) fn escaped(path: &Path) -> String {
     let path = path.to_string_lossy();
     path.replace('%', "%25")
         .replace('?', "%3f")

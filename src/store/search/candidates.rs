@@ -39,9 +39,9 @@ pub struct Candidates {
 /// is judged by chance.
 const COUNTED_MAX: u64 = 500;
 
-/// Rows of the index that are ranked before common words are left out. More: slower; fewer: words
-/// in a tenth of all episodes don't help to find any.
-const ROWS_MAX: u64 = 6_000;
+/// Rows of the index that are ranked before common words are left out. More: slower, in a large store each row
+/// lies on a page of its own; fewer: words in a tenth of all episodes don't help to find any.
+const ROWS_MAX: u64 = 3_000;
 
 /// Where a project or a session has fewer with the rare words, the common ones are asked for too.
 const FEW: usize = 5;

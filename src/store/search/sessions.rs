@@ -176,7 +176,7 @@ pub(crate) fn several(what: &str, given: &str, ids: impl Iterator<Item = String>
         ids[SEVERAL - 1] = "…".to_owned();
     }
     Error::usage(format!("several {plural} begin with {given}"))
-        .hinted(format!("type more of it: {}", ids.join(", ")))
+        .hinted(format!("use a longer prefix: {}", ids.join(", ")))
 }
 
 impl SessionFilter {

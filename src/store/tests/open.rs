@@ -11,7 +11,7 @@ fn an_absent_store_is_made_by_a_writer_only() {
     let path = folder.path().join("new/home/s.db");
     let error = Store::open(&path, Access::ReadOnly).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Store);
-    assert_eq!(error.hint.as_deref(), Some("sessionmill run"));
+    assert_eq!(error.hint.as_deref(), Some("sessionmill init"));
     assert!(!path.exists() && !path.parent().unwrap().exists());
     Store::open(&path, Access::ReadWrite).unwrap();
     Store::open(&path, Access::ReadOnly).unwrap();

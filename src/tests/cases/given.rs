@@ -1,5 +1,6 @@
 //! A case's `given`: text with markers to the bytes that lie on disk.
 
+use super::database;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -43,8 +44,11 @@ impl GivenFile {
     /// Writes the first `bytes` bytes of the content where they belong.
     pub fn write(&self, home: &Path, bytes: usize) -> Result<()> {
         let path = home.join(&self.path);
-        std::fs::create_dir_all(path.parent().context("a path below HOME")?)?;
         let content = &self.content[..bytes];
+        if let Some((folder, log)) = self.path.split_once(".db/") {
+            return database::write(&home.join(format!("{folder}.db")), log, content);
+        }
+        std::fs::create_dir_all(path.parent().context("a path below HOME")?)?;
         if self.path.ends_with(".zst") {
             std::fs::write(path, zstd::encode_all(content, 3)?)?;
         } else {

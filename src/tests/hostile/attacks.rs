@@ -10,6 +10,7 @@ use std::io::Write as _;
 
 const LOG: &str = ".claude/projects/p/11111111-1111-4111-8111-111111111111.jsonl";
 const ROLLOUT: &str = ".codex/sessions/2026/05/01/rollout-x.jsonl";
+const OTHER_ROLLOUT: &str = ".codex/sessions/2026/05/01/rollout-y.jsonl";
 
 /// A line of a person's in the session of [`LOG`].
 fn said(n: usize, words: &str) -> String {
@@ -177,6 +178,27 @@ fn a_decompression_bomb_ends_its_file_and_no_other() {
     let mended = zstd::encode_all(said(2, "mended").as_bytes(), 3).unwrap();
     home.put(&format!("{ROLLOUT}.zst"), &mended).unwrap();
     assert_eq!(home.run().unwrap().files_read, 1);
+}
+
+#[test]
+fn a_bomb_of_lines_and_a_window_that_takes_all_memory_end_their_files_only() {
+    let home = Home::new(None).unwrap();
+    let lines = zstd::encode_all(&b"{}\n".repeat(3_000_000)[..], 3).unwrap();
+    home.put(&format!("{ROLLOUT}.zst"), &lines).unwrap();
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.window_log(27).unwrap();
+    encoder.write_all(said(1, "far apart").as_bytes()).unwrap();
+    let wide = encoder.finish().unwrap();
+    home.put(&format!("{OTHER_ROLLOUT}.zst"), &wide).unwrap();
+    home.put(LOG, said(1, "hello").as_bytes()).unwrap();
+    let report = home.run().unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    assert!(report.bytes_read < 1 << 20, "{} bytes", report.bytes_read);
+    let rejected = &report.ledger.lines[&Fate::Rejected];
+    assert_eq!(rejected["decompression bomb"], 1);
+    let wide: Vec<_> = rejected.keys().filter(|r| r.contains("32 MiB")).collect();
+    assert_eq!(wide.len(), 1, "{rejected:?}");
+    assert_eq!(texts(&home).len(), 1);
 }
 
 #[test]

@@ -46,10 +46,10 @@ pub fn families(
 ) -> Vec<Family> {
     let mut sets = Sets::of(works.len() + also.len());
     let count = works.len();
-    let ties = works.iter().map(|work| work.ties.len()).sum();
+    let ties = works.iter().map(|work| work.ties.lines().count()).sum();
     let mut names: Vec<(&str, usize)> = Vec::with_capacity(ties);
     for (member, work) in works.iter().enumerate() {
-        names.extend(work.ties.iter().map(|tie| (&**tie, member)));
+        names.extend(work.ties.lines().map(|tie| (tie, member)));
     }
     for (n, (_, ties)) in also.iter().enumerate() {
         names.extend(ties.iter().map(|tie| (&**tie, count + n)));

@@ -6,14 +6,15 @@
 use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
-use crate::host::read::{self, BrokenOff, Content};
+use crate::host::decompress::BrokenOff;
+use crate::host::read::{self, Content};
 use crate::memory::places::root_of;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
 use crate::model::condensing::Condensing;
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
-use crate::model::exchange::is_bare_command;
+use crate::model::exchange::is_idle_title;
 use crate::model::fork::{Course, Kin};
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::memory::PromptDirective;
@@ -49,8 +50,8 @@ const COMMIT_LINES: usize = 20_000;
 pub struct FileWork {
     /// Which bytes.
     pub slice: Slice,
-    /// Names that tie it to its family.
-    pub ties: Box<[Box<str>]>,
+    /// Names that tie it to its family, one a line: in one piece, since there may be a hundred thousand.
+    pub ties: Box<str>,
     /// The session that it belongs to.
     pub session: Box<str>,
     /// `None`: the session's main log.
@@ -225,7 +226,7 @@ impl Fold {
             ),
             committed_to: slice.from,
             stream: work.stream.map(String::from),
-            ties: work.ties.into_iter().map(String::from).collect(),
+            ties: work.ties.lines().map(str::to_owned).collect(),
             session,
             generation,
             rebuild: again,
@@ -380,7 +381,7 @@ impl Fold {
         let open = open
             .map(|e| e.title.clone())
             .filter(|title| !title.is_empty());
-        known.filter(|title| !is_bare_command(title)).or(open)
+        known.filter(|title| !is_idle_title(title)).or(open)
     }
 
     fn fingerprints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
@@ -389,7 +390,7 @@ impl Fold {
             .file
             .stat
             .size
-            .max(if self.slice.file.compressed {
+            .max(if self.slice.file.is_packed() {
                 read_to
             } else {
                 0

@@ -9,7 +9,6 @@ use super::ids::Ids;
 use super::report::IngestReport;
 use super::workers::Pool;
 use crate::agents::registry;
-use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::Checkpoint;
@@ -18,6 +17,7 @@ use crate::model::source::{Slice, SourceChange, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
+use crate::pipeline::disk_logs::logs_on_disk;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::ParsedLog;
@@ -57,7 +57,7 @@ pub fn gather(
     report: &mut IngestReport,
 ) -> Result<Gathered> {
     let (found, last_seen) = std::thread::scope(|scope| {
-        let walk = scope.spawn(|| walk(&setup.roots, &registry::is_log));
+        let walk = scope.spawn(|| logs_on_disk(&setup.roots));
         let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen);
         (walk.join(), last_seen)
     });
@@ -123,7 +123,7 @@ fn with_relatives(
     store: Option<&Store>,
 ) -> Result<Vec<Family>> {
     let mut also = match store {
-        Some(store) => store.tied(works.iter().flat_map(|work| &*work.ties))?,
+        Some(store) => store.tied(works.iter().flat_map(|work| work.ties.lines()))?,
         None => Vec::new(),
     };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
@@ -194,8 +194,8 @@ impl Folders {
 }
 
 /// Names as a file's work keeps them.
-fn compact(ties: Vec<String>) -> Box<[Box<str>]> {
-    ties.into_iter().map(String::into_boxed_str).collect()
+fn compact(ties: Vec<String>) -> Box<str> {
+    ties.join("\n").into_boxed_str()
 }
 
 /// Runs in a worker: the only reading that gathering does.
@@ -275,7 +275,7 @@ fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
 /// A log that goes on holds nothing that was not read, and isn't to be derived again.
 fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
     let size = slice.file.stat.size;
-    let whole = !slice.file.compressed && size == old.stat.size && size == old.read_to;
+    let whole = !slice.file.is_packed() && size == old.stat.size && size == old.read_to;
     whole && slice.was.is_none() && slice.seen != SourceChange::Again
 }
 
@@ -375,7 +375,7 @@ fn follow(
     report: &mut IngestReport,
 ) -> bool {
     let as_long = slice.file.stat.size == checkpoint.stat.size;
-    let same = slice.seen == SourceChange::Grown && !slice.file.compressed && as_long;
+    let same = slice.seen == SourceChange::Grown && !slice.file.is_packed() && as_long;
     let mut file = slice.file.clone();
     if !same {
         // until it is read, the store must not take it for read
@@ -489,7 +489,7 @@ fn admitted(
 /// New logs that begin with the same record are forks of one another. Where their heads don't say
 /// whose history it is, how they go on does: they are read twice; there are few.
 fn tell_forks(works: &mut [Box<FileWork>], report: &mut IngestReport) {
-    let first_record = |n: &usize| works[*n].ties.iter().find(|tie| tie.starts_with("uuid:"));
+    let first_record = |n: &usize| works[*n].ties.lines().find(|tie| tie.starts_with("uuid:"));
     let is_new_main = |n: &usize| works[*n].before.is_none() && works[*n].stream.is_none();
     let new = (0..works.len()).filter(|n| is_new_main(n) && first_record(n).is_some());
     let mut new: Vec<usize> = new.collect();

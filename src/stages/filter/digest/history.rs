@@ -4,13 +4,14 @@
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::CallStatus;
-use crate::model::finding::{FileFate, Finding, PullRequestState, Tree};
+use crate::model::finding::{CommitSize, FileFate, Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
 use crate::rules::paths::is_throwaway;
 use crate::rules::tools::AnswerKind;
 use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Files of one diffstat that are told; real ones have fewer.
@@ -42,11 +43,14 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
         polled,
         worked: ended.status == CallStatus::Ok,
     };
-    let mut found = seen.stats();
+    let is_of_last = |stat: &Finding| matches!(stat, Finding::Stat { of: Tree::Last, .. });
+    let (last, mut found): (Vec<_>, Vec<_>) = seen.stats().into_iter().partition(is_of_last);
     found.extend(seen.files(ended.call.text("workdir"), ended.call.cwd));
     let commits = seen.commits();
-    found.extend((!commits.is_empty()).then(|| seen.only_file()).flatten());
+    found.extend(seen.only_file(&commits));
+    found.extend(seen.committed_files(&commits));
     found.extend(commits);
+    found.extend(last);
     found.extend(seen.listed());
     found.extend(seen.is_pushed().then_some(Finding::Pushed));
     found.extend(seen.pull_requests());
@@ -84,11 +88,12 @@ impl Seen<'_> {
         if !asked && !self.polled {
             return Vec::new();
         }
-        let next = self.lines().skip(1).map(Some).chain([None]);
-        let pairs = self.lines().zip(next);
-        let printed = pairs.filter_map(|(line, next)| {
-            let is_sure = asked && self.worked || next.is_some_and(is_total);
-            is_sure.then(|| commit(line, next.is_some_and(is_date)))?
+        let lines: Vec<&str> = self.lines().collect();
+        let printed = lines.iter().enumerate().filter_map(|(at, line)| {
+            let below = &lines[at + 1..];
+            let next = below.first();
+            let is_sure = asked && self.worked || next.is_some_and(|next| total(next).is_some());
+            is_sure.then(|| commit(line, below))?
         });
         let printed: Vec<Finding> = printed.collect();
         match printed.is_empty() && self.worked {
@@ -118,20 +123,66 @@ impl Seen<'_> {
                 hash: hash.unwrap_or_default(),
                 subject,
                 again: false,
+                size: None,
             }
         });
         commits.collect()
     }
 
-    /// What git says of the only file that a commit changed.
-    fn only_file(&self) -> Option<Finding> {
-        let (added, removed) = self.lines().find_map(only_total)?;
-        Some(Finding::Stat {
+    /// What git says of the only file that the first of these commits changed.
+    fn only_file(&self, commits: &[Finding]) -> Option<Finding> {
+        let size = size_of(commits.first()?).or_else(|| self.lines().find_map(total))?;
+        (size.files == 1).then(|| Finding::Stat {
             path: String::new(),
-            added,
-            removed,
+            added: size.added,
+            removed: size.removed,
             of: Tree::Staged,
+            drawn: false,
         })
+    }
+
+    /// The files of commits, where the commands name as many as git counted, and those that git prints as new.
+    fn committed_files(&self, commits: &[Finding]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let steps = [HistoryAction::Add, HistoryAction::Commit];
+        let acts: Vec<&Act> = self
+            .acts
+            .iter()
+            .filter(|act| steps.contains(&act.does))
+            .collect();
+        let groups = acts.split_inclusive(|act| act.does == HistoryAction::Commit);
+        let groups: Vec<&[&Act]> = groups.collect();
+        let is_told = groups.len() == commits.len();
+        for (group, commit) in groups.iter().zip(commits).filter(|_| is_told) {
+            let added = group.iter().filter(|act| act.does == HistoryAction::Add);
+            let named: Option<BTreeSet<&str>> = added.map(|act| act.names.as_deref()).collect();
+            let (Some(named), Some(size)) = (named, size_of(commit)) else {
+                continue;
+            };
+            if named.len() as u64 != size.files {
+                continue;
+            }
+            // of a commit that was made again git counts what it had before too
+            let counts = size.files == 1 && !matches!(commit, Finding::Commit { again: true, .. });
+            let lines = if counts {
+                (size.added, size.removed)
+            } else {
+                (0, 0)
+            };
+            found.extend(
+                named
+                    .into_iter()
+                    .map(|path| committed(path, lines, !counts)),
+            );
+        }
+        let made = (!commits.is_empty()).then(|| self.lines().filter_map(made));
+        found.extend(
+            made.into_iter()
+                .flatten()
+                .map(|path| committed(path, (0, 0), true)),
+        );
+        found.truncate(FILES_MAX);
+        found
     }
 
     /// Commits as a list of one line each has them.
@@ -250,26 +301,58 @@ impl Seen<'_> {
         let Some(of) = self.acts.iter().find_map(of).filter(|_| self.worked) else {
             return Vec::new();
         };
-        let stats = self.lines().filter_map(stat);
-        let findings = stats.map(|(path, added, removed)| Finding::Stat {
-            path: path.to_owned(),
-            added,
-            removed,
+        let mut stats: Vec<FileStat<'_>> = self.lines().filter_map(stat).take(FILES_MAX).collect();
+        let mut totals = self.lines().filter_map(total);
+        if let (Some(size), None) = (totals.next(), totals.next()) {
+            count_last(&mut stats, size);
+        }
+        let findings = stats.into_iter().map(|stat| Finding::Stat {
+            path: stat.path.to_owned(),
+            added: stat.added,
+            removed: stat.removed,
             of,
+            drawn: stat.drawn,
         });
-        findings.take(FILES_MAX).collect()
+        findings.collect()
     }
 }
 
-/// `[main 1a2b3c4] Fix the tests`, `[main (root-commit) 1a2b3c4] Begin`.
-fn commit(line: &str, again: bool) -> Option<Finding> {
+/// `[main 1a2b3c4] Fix the tests`, `[main (root-commit) 1a2b3c4] Begin`, with what stands below it.
+fn commit(line: &str, below: &[&str]) -> Option<Finding> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.rsplit(' ').next()?;
     (is_hash(hash) && place.contains(' ')).then(|| Finding::Commit {
         hash: hash.to_owned(),
         subject: line::folded(subject, TEXT_CHARS_MAX).into_owned(),
-        again,
+        again: below.first().is_some_and(|line| is_date(line)),
+        // author and date may stand between
+        size: below.iter().take(3).find_map(|line| total(line)),
     })
+}
+
+fn size_of(commit: &Finding) -> Option<CommitSize> {
+    match commit {
+        Finding::Commit { size, .. } => *size,
+        _ => None,
+    }
+}
+
+/// A file that was committed.
+fn committed(path: &str, (added, removed): (u64, u64), drawn: bool) -> Finding {
+    Finding::Stat {
+        path: path.to_owned(),
+        added,
+        removed,
+        of: Tree::Staged,
+        drawn,
+    }
+}
+
+/// ` create mode 100644 src/a.rs`: the file.
+fn made(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix(" create mode ")?;
+    let (mode, path) = rest.split_once(' ')?;
+    (mode.len() == 6 && !path.starts_with('"')).then_some(path)
 }
 
 /// `1a2b3c4 (HEAD -> main, origin/main) Fix the tests`.
@@ -301,25 +384,55 @@ fn is_hash(word: &str) -> bool {
     (7..=40).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// ` 3 files changed, 12 insertions(+)`.
-fn is_total(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" changed, ")
-}
-
-/// ` 1 file changed, 12 insertions(+), 3 deletions(-)`: lines added and removed.
-fn only_total(line: &str) -> Option<(u64, u64)> {
-    let mut counts = line.trim().strip_prefix("1 file changed, ")?.split(", ");
+/// ` 3 files changed, 12 insertions(+), 3 deletions(-)`.
+fn total(line: &str) -> Option<CommitSize> {
+    let (files, counts) = line.trim().split_once(" changed, ")?;
+    let (files, word) = files.split_once(' ')?;
     let of = |word: &str| {
-        let count = counts.clone().find(|count| count.contains(word));
+        let count = counts.split(", ").find(|count| count.contains(word));
         count.map_or(Some(0), |count| count.split(' ').next()?.parse().ok())
     };
-    let total = (of("insertion")?, of("deletion")?);
-    counts.next().map(|_| total)
+    let says =
+        word.starts_with("file") && (counts.contains("insertion") || counts.contains("deletion"));
+    let size = CommitSize {
+        files: files.parse().ok()?,
+        added: of("insertion")?,
+        removed: of("deletion")?,
+    };
+    says.then_some(size)
 }
 
-/// ` src/a.rs | 12 +++++++-----`, `7\t5\tsrc/a.rs`: path, lines added and removed.
-fn stat(line: &str) -> Option<(&str, u64, u64)> {
+/// A line of a diffstat.
+struct FileStat<'l> {
+    path: &'l str,
+    added: u64,
+    removed: u64,
+    /// Only their sum is known.
+    drawn: bool,
+}
+
+/// Of one file that is only drawn, the total tells the lines: they are what the others leave.
+fn count_last(stats: &mut [FileStat<'_>], size: CommitSize) {
+    let sum = |of: fn(&FileStat<'_>) -> u64| -> u64 {
+        stats.iter().filter(|stat| !stat.drawn).map(of).sum()
+    };
+    let (added, removed) = (sum(|stat| stat.added), sum(|stat| stat.removed));
+    let is_whole = stats.len() as u64 == size.files;
+    let mut drawn = stats.iter_mut().filter(|stat| stat.drawn && is_whole);
+    if let (Some(last), None) = (drawn.next(), drawn.next())
+        && size
+            .added
+            .checked_sub(added)
+            .zip(size.removed.checked_sub(removed))
+            .is_some_and(|(added, removed)| added + removed == last.added + last.removed)
+    {
+        (last.added, last.removed) = (size.added - added, size.removed - removed);
+        last.drawn = false;
+    }
+}
+
+/// ` src/a.rs | 12 +++++++-----`, `7\t5\tsrc/a.rs`. A bar that is shorter than the lines is drawn in proportion.
+fn stat(line: &str) -> Option<FileStat<'_>> {
     if let Some((path, rest)) = line.split_once(" | ") {
         let (total, bar) = rest.trim().split_once(' ')?;
         let total: u64 = total.parse().ok()?;
@@ -329,11 +442,21 @@ fn stat(line: &str) -> Option<(&str, u64, u64)> {
         let added = (total * plus + (plus + minus) / 2)
             .checked_div(plus + minus)
             .filter(|_| is_bar && total < u64::from(u32::MAX))?;
-        return Some((renamed(path.trim())?, added, total - added));
+        return Some(FileStat {
+            path: renamed(path.trim())?,
+            added,
+            removed: total - added,
+            drawn: plus + minus != total && plus > 0 && minus > 0,
+        });
     }
     let mut parts = line.splitn(3, '\t');
     let (added, removed) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some((renamed(parts.next()?.trim())?, added, removed))
+    Some(FileStat {
+        path: renamed(parts.next()?.trim())?,
+        added,
+        removed,
+        drawn: false,
+    })
 }
 
 /// A path that is told whole and has one name.

@@ -1,7 +1,9 @@
 //! What calls came to, on the spot and once their inputs are shortened.
 
 use super::*;
-use crate::model::finding::{Finding, PullRequestState, Task, TaskState, Tree, file_key};
+use crate::model::finding::{
+    CommitSize, Finding, PullRequestState, Task, TaskState, Tree, file_key,
+};
 
 /// What a call came to, which its shortened input comes to as well.
 fn found(tool: &str, input: Value, result: &ToolResult) -> Vec<Finding> {
@@ -111,7 +113,21 @@ fn commit(hash: &str) -> Finding {
         hash: hash.into(),
         subject: "Fix the login".into(),
         again: false,
+        size: None,
     }
+}
+
+/// As git printed it.
+fn sized(hash: &str) -> Finding {
+    let mut made = commit(hash);
+    if let Finding::Commit { size, .. } = &mut made {
+        *size = Some(CommitSize {
+            files: 1,
+            added: 2,
+            removed: 0,
+        });
+    }
+    made
 }
 
 #[test]
@@ -142,7 +158,11 @@ fn a_commit_is_what_git_printed_or_what_a_quiet_command_made() {
     ] {
         let found = bash(command, &result);
         let made = found.iter().find(|f| matches!(f, Finding::Commit { .. }));
-        assert_eq!(made, wants.map(commit).as_ref(), "{command}");
+        let wants = wants.map(|hash| match result.output.head.contains(" changed, ") {
+            true => sized(hash),
+            false => commit(hash),
+        });
+        assert_eq!(made, wants.as_ref(), "{command}");
     }
 }
 
@@ -157,14 +177,15 @@ fn what_ran_in_the_background_tells_its_commit_when_it_is_polled() {
         added: 2,
         removed: 0,
         of: Tree::Staged,
+        drawn: false,
     };
-    assert_eq!(poll(COMMITTED), [only.clone(), commit("1a2b3c4")]);
+    assert_eq!(poll(COMMITTED), [only.clone(), sized("1a2b3c4")]);
     let sent = format!("{COMMITTED}\nTo github.com:us/shop.git\n   1..2  main -> main\n");
-    assert_eq!(poll(&sent), [only, commit("1a2b3c4"), Finding::Pushed]);
+    assert_eq!(poll(&sent), [only, sized("1a2b3c4"), Finding::Pushed]);
     assert_eq!(poll("[server 1a2b3c4] listening"), []);
     let script = "const r = await tools.write_stdin({session_id: 7, chars: ''}); text(r)";
     let told = found("exec", json!({"input": script}), &ok(COMMITTED));
-    assert!(told.contains(&commit("1a2b3c4")), "{told:?}");
+    assert!(told.contains(&sized("1a2b3c4")), "{told:?}");
 }
 
 #[test]
@@ -256,6 +277,7 @@ fn a_diffstat_names_files_and_lines() {
                 added,
                 removed,
                 of,
+                ..
             } => Some((path, added, removed, of)),
             _ => None,
         });
@@ -271,6 +293,76 @@ fn a_diffstat_names_files_and_lines() {
     assert_eq!(of("git diff --cached --stat"), wants(Tree::Staged));
     assert_eq!(of("git show --stat HEAD"), wants(Tree::Last));
     assert_eq!(of("git diff --stat main...HEAD"), []);
+}
+
+#[test]
+fn a_bar_that_is_drawn_in_proportion_is_no_count() {
+    let told = |total: &str| -> Vec<(String, u64, u64, bool)> {
+        let output = format!(
+            " a.rs | 58 +++++++++++++++++++++----\n b.rs | 90 ++++++++++\n c.rs | 2 +-\n {total}"
+        );
+        let found = bash("git diff --stat", &ok(&output)).into_iter();
+        let stats = found.filter_map(|finding| match finding {
+            Finding::Stat {
+                path,
+                added,
+                removed,
+                drawn,
+                ..
+            } => Some((path, added, removed, drawn)),
+            _ => None,
+        });
+        stats.collect()
+    };
+    let rest = || [("b.rs".into(), 90, 0, false), ("c.rs".into(), 1, 1, false)];
+    let drawn = told("");
+    assert_eq!((drawn[0].1 + drawn[0].2, drawn[0].3), (58, true));
+    assert_eq!(drawn[1..], rest());
+    // the total leaves one answer
+    let counted = told("3 files changed, 139 insertions(+), 11 deletions(-)");
+    assert_eq!(counted[0], ("a.rs".into(), 48, 10, false));
+    assert_eq!(counted[1..], rest());
+    // other files are in it
+    assert!(told("4 files changed, 139 insertions(+), 11 deletions(-)")[0].3);
+}
+
+#[test]
+fn a_commit_of_files_that_were_added_by_name_has_these_files() {
+    let of = |command: &str, output: &str| -> Vec<(String, u64, u64, bool)> {
+        let found = bash(command, &ok(output)).into_iter();
+        let stats = found.filter_map(|finding| match finding {
+            Finding::Stat {
+                path,
+                added,
+                removed,
+                drawn,
+                ..
+            } if !path.is_empty() => Some((path, added, removed, drawn)),
+            _ => None,
+        });
+        stats.collect()
+    };
+    let one = " 1 file changed, 12 insertions(+), 3 deletions(-)";
+    let two = " 2 files changed, 20 insertions(+)\n create mode 100644 src/b_test.rs";
+    let commit = "git add src/a.rs && git commit -m 'Fix the login'";
+    let head = "[main 1a2b3c4] Fix the login\n";
+    let a = |lines: (u64, u64), drawn| ("src/a.rs".to_owned(), lines.0, lines.1, drawn);
+    let b = || ("src/b_test.rs".to_owned(), 0, 0, true);
+    assert_eq!(of(commit, &format!("{head}{one}")), [a((12, 3), false)]);
+    // others were staged before
+    assert_eq!(of(commit, &format!("{head}{two}")), [b()]);
+    let all = "git add src/a.rs src/b_test.rs && git commit -m 'Fix the login'";
+    assert_eq!(
+        of(all, &format!("{head}{two}")),
+        [a((0, 0), true), b(), b()]
+    );
+    assert_eq!(
+        of("git add . && git commit -m x", &format!("{head}{one}")),
+        []
+    );
+    let again = "git add src/a.rs && git commit --amend --no-edit";
+    let date = " Date: Wed Jul 22 10:15:16 2026 +0200\n";
+    assert_eq!(of(again, &format!("{head}{date}{one}")), [a((0, 0), true)]);
 }
 
 #[test]

@@ -1,0 +1,282 @@
+//! Commits as logs of sessions tell them.
+
+use super::*;
+use crate::model::finding::CommitSize;
+
+fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
+    LocatedItem::sample(ItemKind::Digest, n, text, findings)
+}
+
+fn commit(subject: &str) -> [Finding; 1] {
+    [Finding::Commit {
+        hash: format!("{:07x}", subject.bytes().map(u32::from).sum::<u32>()),
+        subject: subject.into(),
+        again: false,
+        size: None,
+    }]
+}
+
+#[test]
+fn commits_that_nobody_saw_pushed_are_left() {
+    let (first, second, third) = (commit("a"), commit("b"), commit("c"));
+    let pushed = [Finding::Pushed];
+    let lines = [
+        line(1, "", &first),
+        line(2, "", &pushed),
+        line(3, "", &second),
+    ];
+    let made = commits(&lines);
+    let found: Vec<bool> = made.iter().map(|commit| commit.what.pushed).collect();
+    assert_eq!(found, [true, false]);
+    let left = unpushed(&made, true).expect("one");
+    assert_eq!(
+        (left.what.as_str(), left.line),
+        ("Committed, not pushed: b", 3)
+    );
+    let more = commits(&[lines[2], line(4, "", &third)]);
+    let left = unpushed(&more, true).expect("two");
+    assert_eq!(left.what, "2 commits not pushed, the last: c");
+    assert_eq!(unpushed(&commits(&lines[..2]), true), None);
+}
+
+#[test]
+fn commits_of_equal_subject_stay_apart_unless_one_replaced_the_other() {
+    let made = |hash: &str, again: bool| {
+        [Finding::Commit {
+            hash: hash.into(),
+            subject: "Fix typo".into(),
+            again,
+            size: None,
+        }]
+    };
+    let (first, second, quiet) = (
+        made("1a2b3c4", false),
+        made("5d6e7f8", false),
+        made("", false),
+    );
+    let hashes = |lines: &[LocatedItem<'_>]| -> Vec<String> {
+        let all = commits(lines).into_iter();
+        all.map(|commit| commit.what.hash).collect()
+    };
+    let one = line(1, "Action: Bash(git commit -m 'Fix typo') → …", &first);
+    let two = |text| line(3, text, &second);
+    let both = ["1a2b3c4", "5d6e7f8"];
+    assert_eq!(
+        hashes(&[one, two("Action: Bash(git commit -am x) → …")]),
+        both
+    );
+    let amended = "Action: Bash(git commit --amend --no-edit) → …";
+    assert_eq!(hashes(&[one, two(amended)]), ["5d6e7f8"]);
+    let reset = line(2, "Action: Bash(git reset --soft HEAD~1) → ok", &[]);
+    assert_eq!(hashes(&[one, reset, two("Action: x")]), ["5d6e7f8"]);
+    assert_eq!(hashes(&[reset, one, two("Action: x")]), both);
+    assert_eq!(hashes(&[one, line(3, "Action: x", &quiet)]), [""]);
+    assert_eq!(hashes(&[one, one]), ["1a2b3c4"]);
+    let third = made("9abcdef", true);
+    assert_eq!(hashes(&[one, line(3, "Action: x", &third)]), ["9abcdef"]);
+}
+
+fn made(hash: &str, subject: &str, again: bool) -> [Finding; 1] {
+    [Finding::Commit {
+        hash: hash.into(),
+        subject: subject.into(),
+        again,
+        size: None,
+    }]
+}
+
+fn listed(hash: &str, subject: &str, remote: bool) -> [Finding; 1] {
+    [Finding::Listed {
+        hash: hash.into(),
+        subject: subject.into(),
+        remote,
+    }]
+}
+
+/// `1a2b3c4 One true`: hash, subject, whether it was pushed.
+fn told(lines: &[LocatedItem<'_>]) -> Vec<String> {
+    let all = commits(lines).into_iter().map(|commit| commit.what);
+    let told = all.map(|c| format!("{} {} {}", c.hash, c.subject, c.pushed));
+    told.collect()
+}
+
+#[test]
+fn commits_have_the_hashes_that_they_have_at_the_end() {
+    let (one, two) = (made("1a2b3c4", "One", false), made("5d6e7f8", "Two", false));
+    let pushed = [Finding::Pushed];
+    let (one, two) = (line(1, "", &one), line(2, "", &two));
+    let push = line(3, "Action: Bash(git push) → ok", &pushed);
+    // what was pushed before it was rewritten is not pushed, and nobody knows its hash
+    let rebase = line(
+        4,
+        "Action: Bash(git rebase main) → Successfully rebased",
+        &[],
+    );
+    assert_eq!(told(&[one, push, rebase]), [" One false"]);
+    let up = line(
+        4,
+        "Action: Bash(git rebase main) → Current branch x is up to date.",
+        &[],
+    );
+    assert_eq!(told(&[one, push, up]), ["1a2b3c4 One true"]);
+    for words in ["rg 'git rebase' src", "git commit -m 'After git reset'"] {
+        let text = format!("Action: Bash({words}) → ok");
+        assert_eq!(
+            told(&[one, push, line(4, &text, &[])]),
+            ["1a2b3c4 One true"],
+            "{text}"
+        );
+    }
+    let now = listed("9abcdef", "One", false);
+    let log = line(5, "Action: Bash(git log --oneline -1) → …", &now);
+    assert_eq!(told(&[one, push, rebase, log]), ["9abcdef One false"]);
+    let words = LocatedItem::sample(ItemKind::Agent, 6, "Agent: Now `9abcdef One`.", &[]);
+    assert_eq!(told(&[one, rebase, words]), ["9abcdef One false"]);
+    let part = "Action: Bash(git filter-branch --msg-filter 'x 5d6e7f8' 5d6e7f8^..HEAD) → ok";
+    assert_eq!(
+        told(&[one, two, line(4, part, &[])]),
+        ["1a2b3c4 One false", " Two false"]
+    );
+    // an amended commit takes the place of the last one, whatever it is called
+    let better = made("9abcdef", "Better", true);
+    let better = line(5, "Action: Bash(git commit --amend -m Better) → …", &better);
+    assert_eq!(
+        told(&[one, two, push, better]),
+        ["1a2b3c4 One true", "9abcdef Better false"]
+    );
+    // what was reset or left out is gone
+    let reset = line(4, "Action: Bash(git reset --soft HEAD~2) → ok", &[]);
+    assert_eq!(told(&[one, two, reset]), Vec::<String>::new());
+    let onto = line(
+        4,
+        "Action: Bash(git rebase --onto origin/main 1a2b3c4 topic) → ok",
+        &[],
+    );
+    assert_eq!(told(&[one, two, onto]), [" Two false"]);
+    // nobody saw it made, but git lists it
+    let begun = line(1, "Action: Bash(git commit -m \"One\") → running", &[]);
+    let sent = listed("1a2b3c4", "One", true);
+    let sent = line(2, "Action: Bash(git log --oneline) → …", &sent);
+    assert_eq!(told(&[begun, sent]), ["1a2b3c4 One true"]);
+    assert_eq!(told(&[sent]), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_branch_keeps_is_not_reset_away_and_a_list_of_branches_keeps_nothing() {
+    let (one, two) = (made("1a2b3c4", "One", false), made("5d6e7f8", "Two", false));
+    let (one, two) = (line(1, "Action: x", &one), line(2, "Action: x", &two));
+    for (before, stay) in [
+        ("git branch feat", 2),
+        ("git branch -a", 0),
+        ("git status", 0),
+    ] {
+        let reset = format!("Action: Bash({before} && git reset --hard HEAD~2) → ok");
+        assert_eq!(
+            told(&[one, two, line(3, &reset, &[])]).len(),
+            stay,
+            "{before}"
+        );
+    }
+}
+
+#[test]
+fn without_a_remote_nothing_is_said_of_pushing() {
+    let (first, second) = (commit("a: b"), commit("b"));
+    let (one, two) = (line(1, "", &first), line(2, "", &second));
+    for (lines, wants) in [
+        (&[one][..], "Committed, not pushed: a: b"),
+        (&[one, two], "2 commits not pushed, the last: b"),
+    ] {
+        assert_eq!(unpushed(&commits(lines), false), None);
+        let step = unpushed(&commits(lines), true).expect("a step").what;
+        assert_eq!(step, wants);
+        assert_eq!(says_unpushed(&step), Some(true), "{step}");
+    }
+    // as earlier versions wrote it
+    for step in ["Committed: a: b", "2 commits made, the last: b"] {
+        assert_eq!(says_unpushed(step), Some(false), "{step}");
+    }
+    for other in [
+        "Committed people: ask",
+        "Fix it: 2 commits made, the last: b",
+        "some commits made, the last: b",
+    ] {
+        assert_eq!(says_unpushed(other), None, "{other}");
+    }
+    let digest = |text| line(3, text, &[]);
+    for (text, wants) in [
+        (
+            "Action: Bash(git status) → Your branch is ahead of 'origin/main'",
+            true,
+        ),
+        (
+            "Action: Bash(git push) → fatal: No configured push destination.",
+            false,
+        ),
+        ("Action: Bash(git status) → On branch main", false),
+    ] {
+        assert_eq!(has_remote(&[digest(text)]), wants, "{text}");
+    }
+}
+
+#[test]
+fn a_task_that_is_older_than_the_last_commit_says_so() {
+    let made = commit("a");
+    let lines = [line(1, "", &[]), line(2, "", &made), line(3, "", &[])];
+    let mut tasks = [
+        lines[0].source("old".to_owned()),
+        lines[2].source("new".to_owned()),
+    ];
+    note_older(&mut tasks, &commits(&lines), &lines);
+    assert_eq!(tasks[0].what, "old (on the list before the last commit)");
+    assert_eq!(tasks[1].what, "new");
+}
+
+#[test]
+fn what_was_squashed_is_in_the_commit_that_it_was_made_for() {
+    let (one, fix) = (
+        made("1a2b3c4", "One", false),
+        made("5d6e7f8", "fixup! One", false),
+    );
+    let one = line(1, "Action: Bash(git commit -m One) → …", &one);
+    let squash = "Action: Bash(git commit --fixup=1a2b3c4 && git rebase -i --autosquash 0000000 && git log --oneline) → …";
+    let [fix] = fix;
+    let [now] = listed("9abcdef", "One", false);
+    let both = [fix.clone(), now.clone()];
+    assert_eq!(told(&[one, line(2, squash, &both)]), ["9abcdef One false"]);
+    let only = [fix.clone()];
+    assert_eq!(told(&[one, line(2, squash, &only)]), [" One false"]);
+    // in a call of its own; the commit that it was made for is older than the session
+    let apart = line(2, "Action: Bash(git commit --fixup 0f0f0f0) → …", &only);
+    let rebase = line(
+        3,
+        "Action: Bash(git rebase --autosquash -i HEAD~6) → ok",
+        &[],
+    );
+    let pushed = [Finding::Pushed];
+    let push = line(4, "Action: Bash(git push -f) → ok", &pushed);
+    assert_eq!(told(&[apart]), ["5d6e7f8 fixup! One false"]);
+    assert_eq!(told(&[apart, rebase, push]), [" One true"]);
+    let now = [now];
+    let log = line(5, "Action: Bash(git log --oneline -6) → …", &now);
+    assert_eq!(told(&[apart, rebase, push, log]), ["9abcdef One true"]);
+}
+
+#[test]
+fn a_commit_has_the_size_that_git_printed_until_it_is_rewritten() {
+    let size = CommitSize {
+        files: 2,
+        added: 52,
+        removed: 6,
+    };
+    let [mut one] = made("1a2b3c4", "One", false);
+    if let Finding::Commit { size: printed, .. } = &mut one {
+        *printed = Some(size);
+    }
+    let one = [one];
+    let one = line(1, "Action: Bash(git commit -m One) → …", &one);
+    let sizes = |lines: &[LocatedItem<'_>]| commits(lines)[0].what.size;
+    assert_eq!(sizes(&[one]), Some(size));
+    let rebase = line(2, "Action: Bash(git rebase main) → ok", &[]);
+    assert_eq!(sizes(&[one, rebase]), None);
+}
