@@ -88,6 +88,13 @@ impl<'e> SessionItems<'e> {
         lines.extend(self.pending());
         let mut summary = facts(&lines, context);
         summary.mcp_tools_used = self.mcp_tools();
+        if self.main().is_some() {
+            // what a sub-agent was told and came to is not what the session was asked and came to
+            summary.outcome = None;
+            if let Some(objective) = &mut summary.objective {
+                objective.what = format!("A sub-agent's task: {}", objective.what);
+            }
+        }
         summary
     }
 

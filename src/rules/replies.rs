@@ -86,11 +86,6 @@ pub fn suggests(question: &str) -> bool {
     TABLE.suggests.is_match(&CueText::of(question))
 }
 
-/// A person's sentence proposes another way than the agent's.
-pub fn offers_other_way(sentence: &str) -> bool {
-    TABLE.other_ways.is_match(&CueText::of(sentence))
-}
-
 /// The answer only says what to do next.
 pub fn is_chore(words: &str) -> bool {
     TABLE.chores.is_match(&CueText::of(words.trim()))
@@ -108,7 +103,6 @@ struct Table {
     refusable: CuePattern,
     chooses: CuePattern,
     suggests: CuePattern,
-    other_ways: CuePattern,
     picks: Vec<CuePattern>,
     chores: CuePattern,
     options: Vec<String>,
@@ -153,20 +147,6 @@ mod tests {
         assert!(offers_several("Should I use Redis or a file?"));
         assert!(!offers_several("Want me to use Redis, or leave it?"));
         assert!(suggests("couldn't we keep both?") && !suggests("is it red?"));
-        for other in [
-            "hmm but couldn't we not simply keep both?",
-            "why can't we not just use real names?",
-            "for rows we could show the count of carts?",
-        ] {
-            assert!(offers_other_way(other), "{other}");
-        }
-        for none in [
-            "can you fix the test?",
-            "could we get the log?",
-            "why is it red?",
-        ] {
-            assert!(!offers_other_way(none), "{none}");
-        }
         assert!(is_chore("ok, run the tests") && !is_chore("split it"));
     }
 }

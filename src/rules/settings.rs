@@ -39,7 +39,7 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
     };
     let (mut old, new) = (settings(old, format), settings(new, format));
     let mut all: Vec<ChangedSetting> = renamed_sections(&mut old, &new);
-    let (old, new) = (&old.values, &new.values);
+    let (sections, old, new) = (&new.sections, &old.values, &new.values);
     let (mut set, mut gone) = (Vec::new(), Vec::new());
     for key in keys(new) {
         let (was, now) = (values(old, key), values(new, key));
@@ -54,7 +54,10 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
             _ => {}
         }
     }
-    for key in keys(old).filter(|key| values(new, key).is_empty()) {
+    // what is a list or goes over several lines now isn't gone
+    let is_gone =
+        |key: &&str| values(new, key).is_empty() && !sections.iter().any(|section| section == key);
+    for key in keys(old).filter(is_gone) {
         let lost = values(old, key).into_iter();
         gone.extend(lost.map(|was| changed(key, Some(was), None)));
     }
@@ -371,6 +374,12 @@ mod tests {
                 "a.yml",
                 "ports:\n  - \"8080:80\"\n  - ./src:/src",
                 "ports:\n  - \"80:80\"",
+                "",
+            ),
+            (
+                "a.yml",
+                "with:\n  globs: a/*.md",
+                "with:\n  globs: |\n    a/*.md\n    a/*.mdx",
                 "",
             ),
             ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),

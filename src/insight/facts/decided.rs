@@ -10,8 +10,7 @@ use crate::model::summary::{Decision, Sourced};
 use crate::rules::decisions::{Stated, choices, decisions};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
-    Reply, asks_which, is_chore, offers_change, offers_other_way, offers_several, reply, suggests,
-    takes_up,
+    Reply, asks_which, is_chore, offers_change, offers_several, reply, suggests, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentence_end, sentences as all_sentences};
@@ -107,9 +106,6 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             for stated in own.filter(|stated| !is_reply && !before.said(&stated.sentence)) {
                 add(&mut all, &mut known, line, stated.rank, of(stated));
             }
-            if let Some(decision) = proposed(line, after).filter(|_| !is_reply) {
-                add(&mut all, &mut known, line, AGREED, decision);
-            }
             before.person = line.words();
         }
     }
@@ -145,19 +141,6 @@ fn said_when_refused(
 
 /// Stands between a call and what a person said when refusing it.
 const REFUSED: &str = " → refused by the user: ";
-
-/// Another way that a person proposed in a question, where the answer to it changed files: `couldn't we keep both?`
-fn proposed(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Decision> {
-    let words = line.words().trim();
-    if words.len() > PICK_BYTES_MAX || words.contains('\n') {
-        return None;
-    }
-    let other = all_sentences(words).find(|sentence| offers_other_way(sentence))?;
-    is_carried_out(after).then(|| Decision {
-        decision: other.to_owned(),
-        ..Decision::default()
-    })
-}
 
 /// A call changed a file before somebody spoke again.
 fn is_carried_out(after: &[LocatedItem<'_>]) -> bool {

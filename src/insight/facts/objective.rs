@@ -37,7 +37,7 @@ pub fn objective(
     let is_bare =
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
     if is_pointer(&text) || first.prose.is_cut || is_bare {
-        let more = further(first, others, context);
+        let more = further(first, others, context).filter(|more| !text.contains(more.as_str()));
         let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
         let more = more.map(|more| shortened(&more, room));
         text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
@@ -506,7 +506,7 @@ mod tests {
                 vec!["review the changes in this branch"],
                 "review the changes in this branch (shop, fix/totals)",
             ),
-            (shop, vec!["/init"], "/init (shop)"),
+            (shop, vec!["/init"], "/init (shop, fix/totals)"),
             (
                 shop,
                 vec!["/clear", "rename the cart's fields"],

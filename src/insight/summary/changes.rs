@@ -1,6 +1,7 @@
 //! What a session changed, as Markdown: settings and files.
 
 use super::escape::{cell, inline};
+use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, LlmAdditions, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
 
@@ -111,10 +112,21 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
         .iter()
         .map(|path| format!("- `{}`", path.replace('`', "'")));
     let mut lines: Vec<String> = head.into_iter().chain(facts).chain(model).collect();
-    match summary.files_modified.len() - kept().count() {
-        0 => {}
-        1 => lines.push("- and a scratch file".to_owned()),
-        scratch => lines.push(format!("- and {scratch} scratch files")),
+    let sizes = summary.commits.iter().filter_map(|commit| commit.what.size);
+    let largest = sizes.map(|size| size.files).max().unwrap_or(0);
+    let unnamed = largest.saturating_sub(kept().count() as u64);
+    if unnamed > 0 {
+        let more = plural(unnamed, "more file");
+        lines.push(format!(
+            "- and at least {more}, as git counted at the commit"
+        ));
+    }
+    let and = if lines.is_empty() { "" } else { "and " };
+    match (summary.files_modified.len() - kept().count(), and) {
+        (0, _) => {}
+        (1, "") => lines.push("- a scratch file".to_owned()),
+        (1, and) => lines.push(format!("- {and}a scratch file")),
+        (scratch, and) => lines.push(format!("- {and}{scratch} scratch files")),
     }
     if lines.is_empty() && !llm.discoveries.is_empty() {
         lines.push("- (none - exploration only)".to_owned());
