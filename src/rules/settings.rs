@@ -325,80 +325,83 @@ mod tests {
             .collect()
     }
 
+    /// File, old lines, new lines, what changed.
+    const CHANGED: &[(&str, &str, &str, &str)] = &[
+        (
+            "tsconfig.json",
+            "\"strict\": false,\n",
+            "\"strict\": true,\n",
+            "strict: false → true",
+        ),
+        (
+            "app.json",
+            "{\n  \"db\": {\n    \"pool\": 5\n  }\n}",
+            "{\n  \"db\": {\n    \"pool\": 10,\n    \"host\": \"x\"\n  }\n}",
+            "db.pool: 5 → 10; db.host: (none) → x",
+        ),
+        (
+            "docker-compose.yml",
+            "services:\n  db:\n    image: postgres:15\n",
+            "services:\n  db:\n    image: postgres:16\n",
+            "services.db.image: postgres:15 → postgres:16",
+        ),
+        (
+            "Cargo.toml",
+            "[profile.dev]\nopt-level = 0",
+            "[profile.dev]\nopt-level = 1",
+            "profile.dev.opt-level: 0 → 1",
+        ),
+        (
+            ".env",
+            "PORT=1\nA=b",
+            "PORT=2",
+            "PORT: 1 → 2; A: b → (none)",
+        ),
+        (
+            ".env.local",
+            "",
+            "export MODE='fast'",
+            "MODE: (none) → fast",
+        ),
+        (
+            "setup.cfg",
+            "[a]\nx=1\n[b]\nx=1",
+            "[a]\nx=1\n[b]\nx=2",
+            "b.x: 1 → 2",
+        ),
+        (
+            "a.yml",
+            "ports:\n  - \"8080:80\"\n  - ./src:/src",
+            "ports:\n  - \"80:80\"",
+            "",
+        ),
+        (
+            "a.yml",
+            "with:\n  globs: a/*.md",
+            "with:\n  globs: |\n    a/*.md\n    a/*.mdx",
+            "",
+        ),
+        ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),
+        (
+            ".claude/settings.json",
+            "{\n\"command\": \"go run .\"\n}",
+            "{\n\"command\": \"setup.sh\"\n},\n{\n\"command\": \"go run .\"\n}",
+            "command: (none) → setup.sh",
+        ),
+        (
+            "a.json",
+            "\"to\": \"a\"\n\"to\": \"b\"",
+            "\"to\": \"b\"",
+            "to: a → (none)",
+        ),
+        ("a.yaml", "- one\n- two", "- one\n- three", ""),
+        ("main.rs", "a = 1", "a = 2", ""),
+    ];
+
     #[test]
     fn each_format_tells_what_changed_and_where() {
-        for (path, old, new, wants) in [
-            (
-                "tsconfig.json",
-                "\"strict\": false,\n",
-                "\"strict\": true,\n",
-                "strict: false → true",
-            ),
-            (
-                "app.json",
-                "{\n  \"db\": {\n    \"pool\": 5\n  }\n}",
-                "{\n  \"db\": {\n    \"pool\": 10,\n    \"host\": \"x\"\n  }\n}",
-                "db.pool: 5 → 10; db.host: (none) → x",
-            ),
-            (
-                "docker-compose.yml",
-                "services:\n  db:\n    image: postgres:15\n",
-                "services:\n  db:\n    image: postgres:16\n",
-                "services.db.image: postgres:15 → postgres:16",
-            ),
-            (
-                "Cargo.toml",
-                "[profile.dev]\nopt-level = 0",
-                "[profile.dev]\nopt-level = 1",
-                "profile.dev.opt-level: 0 → 1",
-            ),
-            (
-                ".env",
-                "PORT=1\nA=b",
-                "PORT=2",
-                "PORT: 1 → 2; A: b → (none)",
-            ),
-            (
-                ".env.local",
-                "",
-                "export MODE='fast'",
-                "MODE: (none) → fast",
-            ),
-            (
-                "setup.cfg",
-                "[a]\nx=1\n[b]\nx=1",
-                "[a]\nx=1\n[b]\nx=2",
-                "b.x: 1 → 2",
-            ),
-            (
-                "a.yml",
-                "ports:\n  - \"8080:80\"\n  - ./src:/src",
-                "ports:\n  - \"80:80\"",
-                "",
-            ),
-            (
-                "a.yml",
-                "with:\n  globs: a/*.md",
-                "with:\n  globs: |\n    a/*.md\n    a/*.mdx",
-                "",
-            ),
-            ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),
-            (
-                ".claude/settings.json",
-                "{\n\"command\": \"go run .\"\n}",
-                "{\n\"command\": \"setup.sh\"\n},\n{\n\"command\": \"go run .\"\n}",
-                "command: (none) → setup.sh",
-            ),
-            (
-                "a.json",
-                "\"to\": \"a\"\n\"to\": \"b\"",
-                "\"to\": \"b\"",
-                "to: a → (none)",
-            ),
-            ("a.yaml", "- one\n- two", "- one\n- three", ""),
-            ("main.rs", "a = 1", "a = 2", ""),
-        ] {
-            assert_eq!(told(path, old, new).join("; "), wants, "{path}");
+        for (path, old, new, wants) in CHANGED {
+            assert_eq!(told(path, old, new).join("; "), *wants, "{path}");
         }
     }
 

@@ -259,9 +259,12 @@ fn a_session_of_which_only_a_sub_agents_log_is_here_has_its_page() {
     assert_eq!(desk.run("sessionmill run --all").exit, Exit::Done);
     let shown = desk.run("sessionmill show dddd --json").json();
     let summary = &shown["summary"];
-    assert_eq!(summary["objective"]["what"], "Count the mice (owls)");
+    assert_eq!(
+        summary["objective"]["what"],
+        "A sub-agent's task: Count the mice (owls)"
+    );
     assert_eq!(summary["result"]["what"], "There are three mice.");
-    assert_eq!(shown["session"]["outcome"], "completed");
+    assert_eq!(shown["session"]["outcome"], serde_json::Value::Null);
     assert_eq!(summary["decisions"], serde_json::json!([]), "nobody's");
 }
 

@@ -1,6 +1,5 @@
 //! Lines of a report, so many as have room: of each part its beginning before any part is left out.
 
-use super::stated::{is_point, without_mark};
 use super::words::clipped;
 use crate::rules::reports::{is_conclusion, is_proof, restates};
 use crate::rules::words::sentences;
@@ -220,6 +219,22 @@ fn beginning_of(lines: &[String], chars_max: usize) -> String {
 pub fn points_left(lines: &[String]) -> usize {
     let list = lines.iter().take_while(|line| is_point(line));
     list.filter(|line| !line.starts_with(' ')).count()
+}
+
+/// A point of a list.
+pub fn is_point(line: &str) -> bool {
+    let bare = line.trim_start();
+    bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `one` of `- one`, `2. one`.
+pub fn without_mark(point: &str) -> &str {
+    let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = digits
+        .strip_prefix(['.', ')'])
+        .filter(|_| digits.len() < bare.len());
+    numbered.unwrap_or(bare).trim_start()
 }
 
 /// As many sentences as fit.

@@ -1,11 +1,11 @@
 //! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
-use super::fitted::{BEGINNING_CHARS_MAX, fitted};
+use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::stated::{STEP_BYTES_MAX, is_point, one_line, stated, stated_first, without_mark};
+use super::stated::{STEP_BYTES_MAX, one_line, stated, stated_first};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;

@@ -1,7 +1,7 @@
 //! What an agent's words state, line by line, without what only leads to it: prose, points of lists, rows of
 //! tables.
 
-use super::fitted::{BEGINNING_CHARS_MAX, cut, points_left};
+use super::fitted::{BEGINNING_CHARS_MAX, cut, is_point, points_left, without_mark};
 use super::tasks::is_about_next;
 use super::words::folded;
 use crate::rules::left::is_undone;
@@ -329,22 +329,6 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
         break;
     }
     text
-}
-
-/// A point of a list.
-pub fn is_point(line: &str) -> bool {
-    let bare = line.trim_start();
-    bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// `one` of `- one`, `2. one`.
-pub fn without_mark(point: &str) -> &str {
-    let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
-    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = digits
-        .strip_prefix(['.', ')'])
-        .filter(|_| digits.len() < bare.len());
-    numbered.unwrap_or(bare).trim_start()
 }
 
 /// A line that stands alone and says no more announces only.
