@@ -1,10 +1,8 @@
 //! Which prompts of a chat are in force, where a rewind names the first that it takes back and not how many
 //! (formats § 10.3, § 11.3). Stored with the checkpoint.
 
-use crate::model::dialect_state::{DialectState, Remembered};
+use crate::model::dialect_state::Remembered;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::any::Any;
 
 /// Prompts that a rewind can count. Larger: each prompt's context holds them; smaller: a rewind over more is
 /// told as one over so many.
@@ -42,20 +40,5 @@ impl Prompts {
     }
 }
 
-impl Remembered for Prompts {
-    fn to_json(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(members)) => members,
-            _ => Map::new(),
-        }
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref() == Some(self)
-    }
-
-    /// Hashes say nothing.
-    fn masked(&self, _: &dyn Fn(&mut String)) -> Option<DialectState> {
-        None
-    }
-}
+/// Nothing of it is to be masked: hashes, times and names of models say nothing.
+impl Remembered for Prompts {}

@@ -269,6 +269,17 @@ pub fn value_end(bytes: &[u8]) -> Option<usize> {
     Some(cursor.at())
 }
 
+/// The bytes as text; only the value at their start where others are damaged.
+///
+/// # Errors
+/// As a ledger says them: `torn json`, `invalid utf-8`.
+pub fn value_text(bytes: &[u8]) -> Result<&str, &'static str> {
+    simdutf8::basic::from_utf8(bytes).or_else(|_| {
+        let end = value_end(bytes).ok_or("torn json")?;
+        simdutf8::basic::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
+    })
+}
+
 /// The first byte at or after `at` that is not white space.
 pub fn blank(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {

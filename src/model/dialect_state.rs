@@ -7,21 +7,45 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// One agent's state. It is shared by neighbouring entries, so that a copy costs little.
-pub trait Remembered: Any + Debug + Send + Sync {
-    /// As it is stored with a checkpoint: the members that a context has more.
+/// One agent's state. It is shared by neighbouring entries, so that a copy costs little. Its members are stored
+/// with a checkpoint, beside those of a context.
+pub trait Remembered: Serialize + PartialEq + Any + Debug + Send + Sync {
+    /// The same with what logs said masked; `None`: there is nothing to mask.
+    fn masked(&self, _mask: &dyn Fn(&mut String)) -> Option<DialectState> {
+        None
+    }
+}
+
+/// A [`Remembered`] of whatever type.
+trait Held: Any + Debug + Send + Sync {
     fn to_json(&self) -> Map<String, Value>;
 
     /// Whether the other is of this type, and equal.
     fn equals(&self, other: &dyn Any) -> bool;
 
-    /// The same with what logs said masked; `None`: there is nothing to mask.
     fn masked(&self, mask: &dyn Fn(&mut String)) -> Option<DialectState>;
+}
+
+impl<T: Remembered> Held for T {
+    fn to_json(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(members)) => members,
+            _ => Map::new(),
+        }
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+
+    fn masked(&self, mask: &dyn Fn(&mut String)) -> Option<DialectState> {
+        Remembered::masked(self, mask)
+    }
 }
 
 /// Nothing, or one agent's [`Remembered`].
 #[derive(Clone, Debug, Default)]
-pub struct DialectState(Option<Arc<dyn Remembered>>);
+pub struct DialectState(Option<Arc<dyn Held>>);
 
 impl DialectState {
     /// The state, where there is one of this type.
@@ -113,21 +137,7 @@ impl<'de> Deserialize<'de> for DialectState {
 }
 
 /// A state that was read from a store and that no dialect has taken up yet. It was masked before.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Serialize)]
 struct Stored(Map<String, Value>);
 
-impl Remembered for Stored {
-    fn to_json(&self) -> Map<String, Value> {
-        self.0.clone()
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other
-            .downcast_ref::<Stored>()
-            .is_some_and(|other| self.0 == other.0)
-    }
-
-    fn masked(&self, _: &dyn Fn(&mut String)) -> Option<DialectState> {
-        None
-    }
-}
+impl Remembered for Stored {}

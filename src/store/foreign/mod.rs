@@ -54,6 +54,9 @@ impl ForeignDatabase {
     pub fn open(path: &Path, tables: &'static Tables) -> Result<Arc<ForeignDatabase>> {
         let db = connect(path)?;
         db.busy_timeout(PATIENCE).map_err(failed(path))?;
+        // what its schema calls is somebody else's
+        db.pragma_update(None, "trusted_schema", false)
+            .map_err(failed(path))?;
         // what is read from now on is of one moment
         db.execute_batch("BEGIN").map_err(failed(path))?;
         Ok(Arc::new(ForeignDatabase {

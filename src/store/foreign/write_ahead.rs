@@ -2,6 +2,8 @@
 //! restored folder has it. Knows SQLite's file format (<https://sqlite.org/fileformat2.html#walformat>), not what
 //! pages hold.
 
+use super::IN_MEMORY_MAX;
+
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
@@ -35,7 +37,11 @@ pub(super) fn applied(mut database: Vec<u8>, log: &[u8]) -> Option<Vec<u8>> {
         if pages == 0 {
             continue; // the transaction goes on
         }
-        database.resize(pages.checked_mul(page)?, 0);
+        let bytes = pages.checked_mul(page)?;
+        if bytes as u64 > IN_MEMORY_MAX {
+            return None; // it says so itself; its frames are far fewer
+        }
+        database.resize(bytes, 0);
         for (number, content) in waiting.drain(..) {
             let at = number.checked_sub(1)?.checked_mul(page)?;
             // a page that the transaction has cut off again
@@ -71,4 +77,36 @@ fn checksum(start: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
         two = two.wrapping_add(word(&pair[4..])).wrapping_add(one);
     }
     (one, two)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log of one committed page, whose transaction leaves so many.
+    fn log(pages: u32) -> Vec<u8> {
+        const PAGE: usize = 512;
+        let words = |words: &[u32]| -> Vec<u8> {
+            let bytes = words.iter().map(|word| word.to_be_bytes());
+            bytes.flatten().collect()
+        };
+        let mut log = words(&[0x377f_0682, 3_007_000, PAGE as u32, 0, 7, 8]);
+        let sum = checksum((0, 0), &log, false);
+        log.extend(words(&[sum.0, sum.1]));
+        let head = words(&[1, pages]);
+        let sum = checksum(checksum(sum, &head, false), &[9; PAGE], false);
+        log.extend(head);
+        log.extend(words(&[7, 8, sum.0, sum.1]));
+        log.extend([9; PAGE]);
+        log
+    }
+
+    #[test]
+    fn a_log_that_claims_to_leave_more_than_fits_is_refused_before_memory_is_taken() {
+        assert_eq!(
+            applied(Vec::new(), &log(2)).map(|all| all.len()),
+            Some(1_024)
+        );
+        assert_eq!(applied(Vec::new(), &log(u32::MAX)), None);
+    }
 }

@@ -88,7 +88,7 @@ fn value(
     bytes: &[u8],
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
-    let text = text_of(bytes)?;
+    let text = cursor::value_text(bytes)?;
     let Object {
         fields: envelope,
         inside: payload,
@@ -123,14 +123,6 @@ fn value(
         record.noise("empty");
     }
     Ok(end)
-}
-
-/// The bytes as text; only the value at their start where others are damaged.
-fn text_of(bytes: &[u8]) -> Result<&str, &'static str> {
-    simdutf8::basic::from_utf8(bytes).or_else(|_| {
-        let end = cursor::value_end(bytes).ok_or("torn json")?;
-        simdutf8::basic::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
-    })
 }
 
 /// Kinds of lines that have a payload.

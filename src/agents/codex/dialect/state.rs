@@ -6,8 +6,6 @@ use crate::model::entry::Context;
 use crate::model::time::Time;
 use crate::model::usage::Usage;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::any::Any;
 use std::sync::Arc;
 
 /// The whole state. Fields have the names that stores have had since their first version.
@@ -101,17 +99,6 @@ pub fn links_mut(context: &mut Context) -> &mut RecordLinks {
 }
 
 impl Remembered for RolloutState {
-    fn to_json(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(members)) => members,
-            _ => Map::new(),
-        }
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref() == Some(self)
-    }
-
     /// Paths of patches come from the log.
     fn masked(&self, mask: &dyn Fn(&mut String)) -> Option<DialectState> {
         let links = self.links.as_ref()?;

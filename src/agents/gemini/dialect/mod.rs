@@ -75,7 +75,7 @@ impl Dialect for GeminiDialect {
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {
-        let text = text_of(bytes)?;
+        let text = cursor::value_text(bytes)?;
         let Object {
             fields: line,
             inside: set,
@@ -116,14 +116,6 @@ fn short_session(stem: &[u8]) -> Option<usize> {
 
 fn parent(key: &str) -> Option<&str> {
     key.rsplit('/').nth(1)
-}
-
-/// The bytes as text; only the value at their start where others are damaged.
-fn text_of(bytes: &[u8]) -> Result<&str, &'static str> {
-    simdutf8::basic::from_utf8(bytes).or_else(|_| {
-        let end = cursor::value_end(bytes).ok_or("torn json")?;
-        simdutf8::basic::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
-    })
 }
 
 fn time(line: &Fields<'_>) -> Option<Time> {

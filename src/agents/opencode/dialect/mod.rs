@@ -82,7 +82,7 @@ impl Dialect for OpenCodeDialect {
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {
-        let text = text_of(bytes)?;
+        let text = cursor::value_text(bytes)?;
         let Object {
             fields: line,
             inside: data,
@@ -108,14 +108,6 @@ impl Dialect for OpenCodeDialect {
 fn parent(key: &str) -> Option<&str> {
     let name = key.rsplit('/').nth(1);
     name.filter(|name| name.starts_with(SESSION))
-}
-
-/// The bytes as text; only the value at their start where others are damaged.
-fn text_of(bytes: &[u8]) -> Result<&str, &'static str> {
-    simdutf8::basic::from_utf8(bytes).or_else(|_| {
-        let end = cursor::value_end(bytes).ok_or("torn json")?;
-        simdutf8::basic::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
-    })
 }
 
 /// One of a holder's times, in milliseconds.

@@ -2,10 +2,8 @@
 //! force. Stored with the checkpoint.
 
 use crate::agents::prompts::Prompts;
-use crate::model::dialect_state::{DialectState, Remembered};
+use crate::model::dialect_state::Remembered;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::any::Any;
 
 /// Messages whose parts may still come. One or two are written at a time; larger: each context holds them;
 /// smaller: parts of what runs for long lose who speaks.
@@ -59,20 +57,5 @@ impl Told {
     }
 }
 
-impl Remembered for Told {
-    fn to_json(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(members)) => members,
-            _ => Map::new(),
-        }
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref() == Some(self)
-    }
-
-    /// Hashes say nothing, and models are no secret.
-    fn masked(&self, _: &dyn Fn(&mut String)) -> Option<DialectState> {
-        None
-    }
-}
+/// Nothing of it is to be masked: hashes, times and names of models say nothing.
+impl Remembered for Told {}
