@@ -69,11 +69,14 @@ fn removed_together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
 /// Fewer may each have a row.
 const REMOVED_MIN: usize = 4;
 
-/// Scratch files are only counted.
+/// Files that are named. More are a folder that was committed whole, and bury the rest.
+const FILES_MAX: usize = 40;
+
+/// Scratch files are only counted, and so are files beyond the first ones.
 pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
-    let is_kept = |file: &&Sourced<ChangedFile>| !is_throwaway(&file.what.path);
-    let kept = || summary.files_modified.iter().filter(is_kept);
-    let folder = shared_folder(kept().map(|file| file.what.path.as_str()));
+    let kept: Vec<_> = kept(summary).collect();
+    let named = named(&kept);
+    let folder = shared_folder(named.iter().map(|file| file.what.path.as_str()));
     let head = folder.map(|folder| format!("In `{folder}`:"));
     let told = |file: &Sourced<ChangedFile>| {
         let ChangedFile {
@@ -102,7 +105,7 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
         folder.is_some_and(|folder| file.what.path.starts_with(folder))
     };
     // a path that stands under the folder's name is read as one in it
-    let (inside, outside): (Vec<_>, Vec<_>) = kept().partition(is_inside);
+    let (inside, outside): (Vec<_>, Vec<_>) = named.iter().copied().partition(is_inside);
     let apart = (!inside.is_empty() && !outside.is_empty()).then(|| "Elsewhere:".to_owned());
     let inside: Vec<String> = inside.into_iter().map(&told).collect();
     let outside: Vec<String> = outside.into_iter().map(&told).collect();
@@ -112,17 +115,9 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
         .iter()
         .map(|path| format!("- `{}`", path.replace('`', "'")));
     let mut lines: Vec<String> = head.into_iter().chain(facts).chain(model).collect();
-    let sizes = summary.commits.iter().filter_map(|commit| commit.what.size);
-    let largest = sizes.map(|size| size.files).max().unwrap_or(0);
-    let unnamed = largest.saturating_sub(kept().count() as u64);
-    if unnamed > 0 {
-        let more = plural(unnamed, "more file");
-        lines.push(format!(
-            "- and at least {more}, as git counted at the commit"
-        ));
-    }
+    lines.extend(more_files(summary, kept.len(), named.len()));
     let and = if lines.is_empty() { "" } else { "and " };
-    match (summary.files_modified.len() - kept().count(), and) {
+    match (summary.files_modified.len() - kept.len(), and) {
         (0, _) => {}
         (1, "") => lines.push("- a scratch file".to_owned()),
         (1, and) => lines.push(format!("- {and}a scratch file")),
@@ -132,6 +127,41 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
         lines.push("- (none - exploration only)".to_owned());
     }
     lines
+}
+
+/// All but scratch files.
+fn kept(summary: &Summary) -> impl Iterator<Item = &Sourced<ChangedFile>> {
+    let all = summary.files_modified.iter();
+    all.filter(|file| !is_throwaway(&file.what.path))
+}
+
+/// As many of them as are told, in their order: those that only git tells give way to those that were edited.
+fn named<'f>(kept: &[&'f Sourced<ChangedFile>]) -> Vec<&'f Sourced<ChangedFile>> {
+    let edited = kept.iter().filter(|file| !file.what.by_git).count();
+    let mut by_git = FILES_MAX.saturating_sub(edited);
+    let fits = |file: &&&Sourced<ChangedFile>| {
+        let fits = !file.what.by_git || by_git > 0;
+        by_git -= usize::from(file.what.by_git && fits);
+        fits
+    };
+    let named = kept.iter().filter(fits).copied();
+    named.take(FILES_MAX).collect()
+}
+
+/// How many are not named: those beyond the first ones, and those that git counted at a commit.
+fn more_files(summary: &Summary, kept: usize, named: usize) -> Option<String> {
+    let sizes = summary.commits.iter().filter_map(|commit| commit.what.size);
+    let largest = sizes.map(|size| size.files).max().unwrap_or(0);
+    let known = kept as u64;
+    let more = known.max(largest) - named as u64;
+    let files = plural(more, "more file");
+    match (more, largest > known) {
+        (0, _) => None,
+        (_, true) => Some(format!(
+            "- and at least {files}, as git counted at the commit"
+        )),
+        (_, false) => Some(format!("- and {files}")),
+    }
 }
 
 /// The folder that holds most of the whole paths, where it is long enough to be told once: paths in a
@@ -160,7 +190,8 @@ const FOLDER_FILES_MIN: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::summary::sourced;
+    use crate::model::finding::CommitSize;
+    use crate::model::summary::{SessionCommit, sourced};
 
     fn change(setting: &str, old: Option<&str>, new: Option<&str>) -> SettingChange {
         SettingChange {
@@ -170,6 +201,44 @@ mod tests {
             new: new.map(str::to_owned),
             ..SettingChange::default()
         }
+    }
+
+    #[test]
+    fn files_beyond_the_first_ones_are_counted_and_edited_ones_are_named_first() {
+        let file = |nth: usize, by_git: bool| {
+            sourced(
+                1,
+                ChangedFile {
+                    path: format!("src/{nth}.rs"),
+                    by_git,
+                    ..ChangedFile::default()
+                },
+            )
+        };
+        let mut summary = Summary {
+            files_modified: (0..60).map(|nth| file(nth, nth < 50)).collect(),
+            ..Summary::default()
+        };
+        let lines = files(&summary, &LlmAdditions::default());
+        let has = |name: &str| lines.iter().any(|line| line.contains(name));
+        assert_eq!(lines.len(), FILES_MAX + 1);
+        assert!(has("src/59.rs") && has("src/0.rs") && !has("src/49.rs"));
+        assert_eq!(
+            lines.last().map(String::as_str),
+            Some("- and 20 more files")
+        );
+        let size = CommitSize {
+            files: 832,
+            ..CommitSize::default()
+        };
+        let commit = SessionCommit {
+            size: Some(size),
+            ..SessionCommit::default()
+        };
+        summary.commits = vec![sourced(1, commit)];
+        let lines = files(&summary, &LlmAdditions::default());
+        let last = "- and at least 792 more files, as git counted at the commit";
+        assert_eq!(lines.last().map(String::as_str), Some(last));
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn connect(path: &Path) -> Result<Connection> {
     }
     let read = |path: PathBuf| fs::read(&path).map_err(|e| unreadable(&path, &e.to_string()));
     let (database, log) = (read(path.to_owned())?, read(beside(path, "-wal"))?);
-    let whole = write_ahead::applied(database, &log)
+    let whole = write_ahead::applied(database, &log, IN_MEMORY_MAX)
         .ok_or_else(|| unreadable(path, "its log isn't SQLite's"))?;
     let mut db = Connection::open_in_memory().map_err(failed(path))?;
     let bytes = whole.len();

@@ -145,7 +145,7 @@ fn a_torn_log_gives_what_was_committed() {
         fs::read(beside(&path, "-wal")).unwrap(),
     );
     let notes = |log: &[u8]| -> Option<i64> {
-        let whole = write_ahead::applied(database.clone(), log)?;
+        let whole = write_ahead::applied(database.clone(), log, IN_MEMORY_MAX)?;
         let mut db = Connection::open_in_memory().unwrap();
         let bytes = whole.len();
         db.deserialize_read_exact(MAIN_DB, whole.as_slice(), bytes, true)
@@ -162,7 +162,10 @@ fn a_torn_log_gives_what_was_committed() {
     let mut flipped = log.clone();
     *flipped.last_mut().unwrap() ^= 1;
     assert_eq!(notes(&flipped), Some(0));
-    assert_eq!(write_ahead::applied(database, b"something else"), None);
+    assert_eq!(
+        write_ahead::applied(database, b"something else", IN_MEMORY_MAX),
+        None
+    );
 }
 
 #[test]

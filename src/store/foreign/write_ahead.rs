@@ -2,13 +2,12 @@
 //! restored folder has it. Knows SQLite's file format (<https://sqlite.org/fileformat2.html#walformat>), not what
 //! pages hold.
 
-use super::IN_MEMORY_MAX;
-
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// The database with what its log has committed; `None`: that is no log of a database.
-pub(super) fn applied(mut database: Vec<u8>, log: &[u8]) -> Option<Vec<u8>> {
+/// The database with what its log has committed; `None`: that is no log of a database, or of one that has more
+/// than so many bytes.
+pub(super) fn applied(mut database: Vec<u8>, log: &[u8], bytes_max: u64) -> Option<Vec<u8>> {
     let magic = word(log, 0)?;
     let big_endian = match magic {
         0x377f_0682 => false,
@@ -38,7 +37,7 @@ pub(super) fn applied(mut database: Vec<u8>, log: &[u8]) -> Option<Vec<u8>> {
             continue; // the transaction goes on
         }
         let bytes = pages.checked_mul(page)?;
-        if bytes as u64 > IN_MEMORY_MAX {
+        if bytes as u64 > bytes_max {
             return None; // it says so itself; its frames are far fewer
         }
         database.resize(bytes, 0);
@@ -104,9 +103,10 @@ mod tests {
     #[test]
     fn a_log_that_claims_to_leave_more_than_fits_is_refused_before_memory_is_taken() {
         assert_eq!(
-            applied(Vec::new(), &log(2)).map(|all| all.len()),
+            applied(Vec::new(), &log(2), 1_024).map(|all| all.len()),
             Some(1_024)
         );
-        assert_eq!(applied(Vec::new(), &log(u32::MAX)), None);
+        assert_eq!(applied(Vec::new(), &log(3), 1_024), None);
+        assert_eq!(applied(Vec::new(), &log(u32::MAX), 1_024), None);
     }
 }
