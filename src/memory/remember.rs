@@ -18,6 +18,7 @@ use crate::config::trust::Trust;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
+use crate::rules::undoing_hints::may_undo;
 use crate::rules::words::{content_words, is_same};
 use crate::store::{Candidates, GitRow, Hit, KEPT, MemoryState, Query, Store, TYPED};
 use crate::tracking::rollbacks::sure_reason;
@@ -66,7 +67,8 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
     Ok(facts)
 }
 
-/// Leaves out what another session says in nearly the same words, which fills the block and tells nothing.
+/// Leaves out what another session says in nearly the same words, which fills the block and tells nothing. What may
+/// take something back stays: one word more makes it the opposite.
 fn fold(facts: &mut Vec<RecalledFact>) {
     let mut told: Vec<Vec<String>> = Vec::new();
     facts.retain(|fact| {
@@ -75,7 +77,9 @@ fn fold(facts: &mut Vec<RecalledFact>) {
             .source
             .as_ref()
             .is_some_and(|source| source.session.is_none());
-        let is_new = is_promoted || told.iter().all(|other| !is_near_equal(&words, other));
+        let is_new = is_promoted
+            || may_undo(&fact.text)
+            || told.iter().all(|other| !is_near_equal(&words, other));
         told.push(words);
         is_new
     });
@@ -484,14 +488,21 @@ mod tests {
         let again =
             "Redis drops idle clients after 300 seconds; the pool pings every single minute";
         let other = "Redis drops idle clients when the pool is closed by the deploy script";
+        let opposite =
+            "Redis never drops idle clients after 300 seconds, so the pool pings every minute";
         let mut facts = vec![
             fact(Some("a"), first),
             fact(Some("b"), again),
             fact(Some("c"), other),
+            fact(Some("d"), opposite),
             fact(None, first),
         ];
         fold(&mut facts);
         let told: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
-        assert_eq!(told, [first, other, first], "what was promoted stays");
+        assert_eq!(
+            told,
+            [first, other, opposite, first],
+            "what was promoted stays"
+        );
     }
 }
