@@ -19,7 +19,7 @@ use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::rules::undoing_hints::may_undo;
-use crate::rules::words::{content_words, is_same};
+use crate::rules::words::{content_words, is_same, tokens};
 use crate::store::{Candidates, GitRow, Hit, KEPT, MemoryState, Query, Store, TYPED};
 use crate::tracking::rollbacks::sure_reason;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,22 +67,27 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
     Ok(facts)
 }
 
-/// Leaves out what another session says in nearly the same words, which fills the block and tells nothing. What may
-/// take something back stays: one word more makes it the opposite.
+/// Leaves out what another session says in nearly the same words, which fills the block and tells nothing.
 fn fold(facts: &mut Vec<RecalledFact>) {
-    let mut told: Vec<Vec<String>> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
     facts.retain(|fact| {
-        let words = content_words(&fact.text);
         let is_promoted = fact
             .source
             .as_ref()
             .is_some_and(|source| source.session.is_none());
-        let is_new = is_promoted
-            || may_undo(&fact.text)
-            || told.iter().all(|other| !is_near_equal(&words, other));
-        told.push(words);
+        let is_new = is_promoted || told.iter().all(|other| !says_the_same(&fact.text, other));
+        told.push(fact.text.clone());
         is_new
     });
+}
+
+/// Nearly the same words, and none that only one of them has may take something back: `never` makes it the opposite.
+fn says_the_same(text: &str, other: &str) -> bool {
+    let all = |text| tokens(text).collect::<BTreeSet<String>>();
+    let (own, theirs) = (all(text), all(other));
+    let mut differs = own.symmetric_difference(&theirs);
+    is_near_equal(&content_words(text), &content_words(other))
+        && !differs.any(|word| may_undo(word))
 }
 
 /// Four fifths of the words of either are the other's too.
