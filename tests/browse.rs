@@ -253,10 +253,12 @@ impl Tmux {
         }
     }
 
-    /// A line in the shell, and the prompt after it.
+    /// A line in the shell, until it has ended: what says so is said once, since older screens come back.
     fn shell(&self, line: &str) {
-        self.types(&["clear; ", line, "; echo do''ne", "Enter"]);
-        self.until(line, |screen| screen.contains("done"));
+        static NTH: AtomicU32 = AtomicU32::new(0);
+        let nth = NTH.fetch_add(1, Ordering::SeqCst);
+        self.types(&["clear; ", line, &format!("; echo do''ne-{nth}."), "Enter"]);
+        self.until(line, |screen| screen.contains(&format!("done-{nth}.")));
     }
 
     /// Whether a program's own screen is shown, and a cursor.
@@ -288,13 +290,20 @@ fn screens_look_like_this_in_tmux() {
     };
     tmux.shell("cd; stty -a > before");
     tmux.types(&[&started(), "Enter"]);
-    let settled = |screen: &str| screen.contains("> Run the tests") && screen.contains("to 2026");
+    // the last line of a screen is drawn last
+    let whole = |screen: &str| screen.contains("Esc quit");
+    let settled = |screen: &str| {
+        screen.contains("> Run the tests") && screen.contains("to 2026") && whole(screen)
+    };
     insta::assert_snapshot!("newest", anonymous(&tmux.until("the newest", settled)));
     tmux.types(&["token"]);
     let found = |screen: &str| screen.contains("best match first") && screen.contains("Found");
     tmux.until("the best", found);
     tmux.says(&["resize-window", "-x", "140", "-y", "40"]);
-    let wide = |screen: &str| found(screen) && screen.lines().any(|line| line.contains(" │ Found"));
+    let wide = |screen: &str| {
+        let beside = screen.lines().any(|line| line.contains(" │ Found"));
+        found(screen) && beside && whole(screen)
+    };
     insta::assert_snapshot!("token-wide", anonymous(&tmux.until("a wide one", wide)));
     tmux.says(&["resize-window", "-x", "30", "-y", "7"]);
     let small = |screen: &str| screen.contains("Search: token") && !screen.contains("Found");
