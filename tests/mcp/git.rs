@@ -44,7 +44,7 @@ fn what_became_of_a_commit_a_branch_and_a_file() {
         );
     }
     let told = client.call("why", json!({"commit": "0123456"})).unwrap();
-    assert!(told.starts_with("nothing is known of"), "{told}");
+    assert!(told.starts_with("nothing was recorded about"), "{told}");
     for wrong in [
         json!({"commit": "no hash"}),
         json!({"commit": lost, "branch": "main"}),
@@ -56,7 +56,7 @@ fn what_became_of_a_commit_a_branch_and_a_file() {
     // isolation holds for git too
     let elsewhere = json!({"commit": lost, "project_namespaces": ["ffffffff"]});
     let told = client.call("why", elsewhere).unwrap();
-    assert!(told.starts_with("nothing is known of"), "{told}");
+    assert!(told.starts_with("nothing was recorded about"), "{told}");
 }
 
 #[test]
