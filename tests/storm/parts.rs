@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A FalkorDB with its files in a folder of its own.
 pub struct Falkor {
@@ -25,12 +25,9 @@ impl Falkor {
         let free = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = free.local_addr().expect("an address").port();
         drop(free);
-        let child = spawn(folder, port);
-        let (folder, mut server) = (folder.to_owned(), child);
-        wait_for(&mut server, port);
         Falkor {
-            child: server,
-            folder,
+            child: answering(folder, port),
+            folder: folder.to_owned(),
             port,
         }
     }
@@ -39,8 +36,7 @@ impl Falkor {
     pub fn kill_and_start(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        self.child = spawn(&self.folder, self.port);
-        wait_for(&mut self.child, self.port);
+        self.child = answering(&self.folder, self.port);
     }
 
     /// The only number that a query gives.
@@ -74,20 +70,45 @@ fn spawn(folder: &Path, port: u16) -> Child {
         .expect("redis-server starts")
 }
 
-fn wait_for(server: &mut Child, port: u16) {
-    for _ in 0..800 {
-        // it answers errors while it reads its files
-        if ask(port, &["EXISTS", "x"]).is_some() {
-            return;
+/// One that answers. Now and then FalkorDB stands still for ever while it reads its files: all of its threads wait
+/// for one another. Who runs one starts it again.
+fn answering(folder: &Path, port: u16) -> Child {
+    for _ in 0..STARTS {
+        let mut server = spawn(folder, port);
+        let began = Instant::now();
+        while began.elapsed() < STARTS_WITHIN {
+            // it answers errors while it reads its files
+            if is_answering(port).is_ok() {
+                return server;
+            }
+            sleep(Duration::from_millis(25));
         }
-        sleep(Duration::from_millis(25));
+        eprintln!("FalkorDB doesn't answer: {:?}", server.try_wait());
+        let _ = server.kill();
+        let _ = server.wait();
     }
-    panic!("FalkorDB doesn't answer: {:?}", server.try_wait());
+    panic!("FalkorDB doesn't answer");
+}
+
+/// How often it is started until it answers.
+const STARTS: u32 = 3;
+const STARTS_WITHIN: Duration = Duration::from_secs(20);
+
+/// It answers within that or not at all.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// Without a client, which would wait for an answer before it is told how long.
+fn is_answering(port: u16) -> io::Result<()> {
+    let mut server = TcpStream::connect(("127.0.0.1", port))?;
+    server.set_read_timeout(Some(STARTS_WITHIN / 4))?;
+    server.write_all(b"EXISTS x\r\n")?;
+    server.read_exact(&mut [0])
 }
 
 fn ask(port: u16, words: &[&str]) -> Option<String> {
     let client = redis::Client::open(("127.0.0.1", port)).ok()?;
-    let mut connection = client.get_connection().ok()?;
+    let mut connection = client.get_connection_with_timeout(ANSWERS_WITHIN).ok()?;
+    connection.set_read_timeout(Some(ANSWERS_WITHIN)).ok()?;
     let mut command = redis::cmd(words[0]);
     words[1..].iter().for_each(|word| {
         command.arg(*word);
