@@ -179,11 +179,12 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
     let is_hook = recall::is_hook(&argv);
     let mode = ColorMode::typed(&argv);
     let json = argv.iter().any(|word| word == "--json");
+    let tree = Line::command();
     let command = match is_hook {
         true => String::new(),
-        false => errors::command(&argv, tree()),
+        false => errors::command(&argv, &tree),
     };
-    let line = match read(argv, mode, &world) {
+    let line = match read(argv, tree, mode, &world) {
         Ok(line) => line,
         Err(_) if is_hook => return Exit::Done,
         Err(refused) => {
@@ -221,7 +222,16 @@ pub(crate) fn tree() -> clap::Command {
     help::dressed(Line::command())
 }
 
-fn read(argv: Vec<OsString>, mode: ColorMode, world: &World) -> Result<Line, clap::Error> {
+/// Help is composed for those who are shown it: it takes as long as the rest of a program's start.
+fn read(
+    argv: Vec<OsString>,
+    bare: clap::Command,
+    mode: ColorMode,
+    world: &World,
+) -> Result<Line, clap::Error> {
+    if let Ok(matches) = bare.try_get_matches_from(&argv) {
+        return Line::from_arg_matches(&matches);
+    }
     let are_terminals = world.stderr.terminal && world.stdout.terminal;
     let colour = match mode.paints(are_terminals, &world.vars) {
         true => ColorChoice::Auto,

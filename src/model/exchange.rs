@@ -93,10 +93,11 @@ impl Item {
 
 /// [`Item::label`] of an item's text.
 fn label_of(text: &str) -> &str {
-    match text.split_once(": ") {
-        Some((label, _)) if label.len() <= LABEL_BYTES_MAX => label,
-        _ => "",
-    }
+    // looked for where it may be only: texts are long, and this is asked of each of them often
+    let mut pairs = text.as_bytes().windows(2).take(LABEL_BYTES_MAX + 1);
+    pairs
+        .position(|pair| pair == b": ")
+        .map_or("", |at| &text[..at])
 }
 
 /// [`Item::words`] of an item's text.

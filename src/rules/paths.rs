@@ -4,6 +4,7 @@ use super::table;
 use crate::model::activity::Dimension;
 use memchr::{memmem, memrchr2};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -44,7 +45,11 @@ impl Paths {
 /// folder for such things.
 pub fn is_throwaway(path: &str) -> bool {
     static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().throwaway.parts);
-    let path = path.replace('\\', "/").to_lowercase();
+    let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'\\';
+    let path = match path.bytes().all(is_plain) {
+        true => Cow::Borrowed(path),
+        false => Cow::Owned(path.replace('\\', "/").to_lowercase()),
+    };
     TABLE.iter().any(|part| match part.strip_prefix('^') {
         Some(start) => path.starts_with(start),
         None => path.contains(part),

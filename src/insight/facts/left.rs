@@ -73,7 +73,7 @@ pub fn uncommitted(
     let (mut changed, mut last, mut is_git) = (BTreeSet::new(), None, branch.is_some());
     for line in lines {
         let text = line.item.text;
-        is_git |= line.item.kind == ItemKind::Digest && text.contains("git ");
+        is_git = is_git || line.item.kind == ItemKind::Digest && text.contains("git ");
         for finding in line.item.findings {
             if let Finding::Changed { path, .. } = finding {
                 changed.insert(path.as_str());

@@ -163,7 +163,7 @@ fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let mut said: Vec<(&LocatedItem<'_>, String)> = words
         .take(REMARKS_MAX)
-        .map(|line| (line, one_line(&stated_first(line.words()), STEP_BYTES_MAX)))
+        .map(|line| (line, one_line(&stated_first(line.words()).0, STEP_BYTES_MAX)))
         .filter(|(_, said)| !said.is_empty())
         .collect();
     said.reverse();
@@ -264,6 +264,8 @@ struct Answer<'l, 't> {
     said: Vec<String>,
     /// Of these: of words before the line, and behind it.
     around: (usize, usize),
+    /// Of the line itself it is everything.
+    is_all: bool,
     /// Somebody asked for an account of the session.
     is_account: bool,
     /// Where its prompt stands.
@@ -290,7 +292,7 @@ impl<'l, 't> Answer<'l, 't> {
             () if is_asked && !findings().any(changes) => Came::Worked,
             () => Came::Said,
         };
-        let (line, said, around) = last_said(exchange, edits)?;
+        let (line, said, around, is_all) = last_said(exchange, edits)?;
         let words = line.words();
         let is_open = || match came {
             Came::Changed => proposes_work(words),
@@ -315,6 +317,7 @@ impl<'l, 't> Answer<'l, 't> {
             line,
             said,
             around,
+            is_all,
             is_account: false,
             at,
             came,
@@ -331,7 +334,11 @@ impl<'l, 't> Answer<'l, 't> {
     fn beginning(&self, chars_max: usize) -> String {
         let (before, behind) = self.around;
         let mut said = self.said[..before].to_vec();
-        said.extend(stated(self.line.words()));
+        let own = before..self.said.len() - behind;
+        match self.is_all {
+            true => said.extend_from_slice(&self.said[own]),
+            false => said.extend(stated(self.line.words())),
+        }
         said.extend_from_slice(&self.said[self.said.len() - behind..]);
         fitted(&said, chars_max)
     }
@@ -363,8 +370,9 @@ fn is_edit(finding: &&Finding) -> bool {
     matches!(finding, Finding::Changed { .. })
 }
 
-/// Words that end an exchange, with what they state, and how many lines of that stand before and behind these words.
-type LastSaid<'l, 't> = (&'l LocatedItem<'t>, Vec<String>, (usize, usize));
+/// Words that end an exchange, with what they state, how many lines of that stand before and behind these words, and
+/// whether the others are everything that these state.
+type LastSaid<'l, 't> = (&'l LocatedItem<'t>, Vec<String>, (usize, usize), bool);
 
 /// The words that end an exchange: the last ones, or the report right before them where they only say that it is
 /// done. Where they name no file of what was changed, with the points of earlier reports that do.
@@ -373,28 +381,28 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
     let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
     let mut words = words.filter(|(_, line)| !line.words().is_empty() && states(line.words()));
     let (at, last) = words.next()?;
-    let said = stated_first(last.words());
+    let (said, is_all) = stated_first(last.words());
     let bytes: usize = said.iter().map(String::len).sum();
     if bytes < SHORT_BYTES {
         let long = words.take(NEAR_ANSWERS).find_map(|(at, line)| {
             let after = exchange[at..].iter().flat_map(|line| line.item.findings);
             let is_late = after.filter(is_edit).count() * 2 <= edits;
             let is_long = is_late && line.words().len() >= LIST_BYTES_MIN;
-            let list = is_long.then(|| stated_first(line.words()))?;
+            let (list, is_all) = is_long.then(|| stated_first(line.words()))?;
             let points = list.iter().filter(|line| is_point(line)).count();
             let is_report = list.len() >= 2 && line.words().len() >= REPORT_BYTES_MIN;
-            (points >= 2 || is_report).then_some((line, list))
+            (points >= 2 || is_report).then_some((line, list, is_all))
         });
-        if let Some((line, mut list)) = long {
+        if let Some((line, mut list, is_all)) = long {
             let behind = said.len();
             list.extend(said);
-            return Some((line, list, (0, behind)));
+            return Some((line, list, (0, behind), is_all));
         }
     }
     let mut all = parts(&exchange[..at], &said);
     let before = all.len();
     all.extend(said);
-    (!all.is_empty()).then_some((last, all, (before, 0)))
+    (!all.is_empty()).then_some((last, all, (before, 0), is_all))
 }
 
 /// Points of reports in the middle of work that name files which were changed; none where the last words name one.
@@ -424,7 +432,7 @@ fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String> {
     let reports = reports.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let mut all: Vec<String> = Vec::new();
     for line in reports.filter(|line| line.words().contains("\n- ")) {
-        let points = stated_first(line.words());
+        let (points, _) = stated_first(line.words());
         let points = points
             .iter()
             .filter(|text| is_point(text))

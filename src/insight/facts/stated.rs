@@ -25,17 +25,17 @@ fn beginning(words: &str, bytes_max: usize) -> Option<String> {
 /// What an agent's words state, line by line: sentences as they are, rows of tables as points, what a list is
 /// about before it; without chatter, announcements, code, questions and offers.
 pub fn stated(words: &str) -> Vec<String> {
-    stated_in(words, READ_BYTES_MAX)
+    stated_in(words, READ_BYTES_MAX).0
 }
 
-/// How that begins: as much as one line may tell.
-pub fn stated_first(words: &str) -> Vec<String> {
+/// How that begins: as much as one line may tell; and whether that is all of it.
+pub fn stated_first(words: &str) -> (Vec<String>, bool) {
     stated_in(words, 5 * STEP_BYTES_MAX)
 }
 
-/// Behind so many bytes points of lists are only counted, and prose isn't read.
-fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
-    let mut inside_code = false;
+/// Behind so many bytes points of lists are only counted, and prose isn't read: then it isn't all.
+fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
+    let (mut inside_code, mut is_all) = (false, true);
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
@@ -57,6 +57,7 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
             continue;
         }
         let mut is_header = || lines.peek().is_some_and(|next| is_rule(next.trim_start()));
+        is_all &= bytes <= bytes_max;
         let said = match bare.starts_with('|') {
             true if is_header() => {
                 columns = cells(bare).collect();
@@ -73,7 +74,7 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
         }
     }
     sections.begin("", &mut all);
-    without_lead_ins(sections.listed(all))
+    (without_lead_ins(sections.listed(all)), is_all)
 }
 
 /// A line that is code: `9759b67d chore: use it`.
