@@ -24,6 +24,7 @@ pub mod rank_fusion;
 mod rank_weights;
 pub mod reach;
 pub mod recall;
+pub mod respelled;
 pub mod recap_sessions;
 pub mod redaction_setup;
 pub mod remember;
