@@ -95,6 +95,7 @@ enum Command {
     Search(search::Args),
     Show(show::Args),
     Resume(resume::Args),
+    #[command(alias = "list", alias = "ls")]
     Sessions(sessions::Args),
     Browse(browse::Args),
     Recall(recall::Args),

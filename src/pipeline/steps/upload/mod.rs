@@ -138,7 +138,10 @@ pub fn deliver_to(
             store.keep_here(row.n, Some(&upload.kept.by_setting), cx.now)?;
         }
         let report = match upload.to(sink, store, cx) {
-            Err(error) if !options.insist => upload.refused(sink, error, store, cx)?,
+            // one that was named is insisted on; among several, none waits for what another lacks
+            Err(error) if !options.insist || sinks.len() > 1 => {
+                upload.refused(sink, error, store, cx)?
+            }
             done => done?,
         };
         all.push(report);
