@@ -25,6 +25,7 @@ mod forget;
 mod graph;
 mod help;
 mod hooks;
+mod import;
 mod init;
 mod insights;
 mod ledger;
@@ -106,6 +107,7 @@ enum Command {
     Stats(stats::Args),
     Report(report::Args),
     Export(export::Args),
+    Import(import::Args),
     Deliver(deliver::Args),
     Doctor(doctor::Args),
     Eval(eval::Args),
@@ -148,6 +150,7 @@ impl Command {
             Command::Stats(args) => stats::run(args, ctx),
             Command::Report(args) => report::run(args, ctx),
             Command::Export(args) => export::run(args, ctx),
+            Command::Import(args) => import::run(args, ctx),
             Command::Deliver(args) => deliver::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
             Command::Eval(args) => eval::run(args, ctx),
