@@ -20,10 +20,12 @@ mod enable;
 mod errors;
 mod eval;
 mod exit;
+mod export;
 mod forget;
 mod graph;
 mod help;
 mod hooks;
+mod import;
 mod init;
 mod insights;
 mod ledger;
@@ -105,6 +107,8 @@ enum Command {
     Status(status::Args),
     Stats(stats::Args),
     Report(report::Args),
+    Export(export::Args),
+    Import(import::Args),
     Deliver(deliver::Args),
     Doctor(doctor::Args),
     Eval(eval::Args),
@@ -146,6 +150,8 @@ impl Command {
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
             Command::Report(args) => report::run(args, ctx),
+            Command::Export(args) => export::run(args, ctx),
+            Command::Import(args) => import::run(args, ctx),
             Command::Deliver(args) => deliver::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
             Command::Eval(args) => eval::run(args, ctx),
