@@ -1,0 +1,118 @@
+//! `transform` and `merge`: the stages inside somebody else's engine. No store, no home, no network.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use crate::model::error::Error;
+use crate::pipeline::engine::merge::Merge;
+use crate::pipeline::engine::surroundings::Surroundings;
+use crate::pipeline::engine::transform::{Places, TransformOptions, Wants, transform};
+use anyhow::Result;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Turn log files into episodes on standard output, without a store
+///
+/// Reads names of log files from standard input, one a line, and prints what the stages make of
+/// them as JSON lines: episodes, rejects, the account of every line, counters, and how far each
+/// file was read. For data platforms that run sessionmill inside their own engine (docs/engine.md).
+/// Uses no home, no store and no network. Files that may hold the same records (forks, resumed
+/// sessions) have to be in the same call.
+#[derive(clap::Args, Debug)]
+pub struct TransformArgs {
+    /// Use the settings, rules and redact.key of this folder [default: built-in settings]
+    #[arg(long, value_name = "DIR")]
+    settings: Option<PathBuf>,
+    /// JSON object of folders and the project folders they belong to (worktrees, moved checkouts)
+    #[arg(long, value_name = "FILE")]
+    places: Option<PathBuf>,
+    /// Print only what the heads of the files say: to plan which files belong together
+    #[arg(long, conflicts_with = "ids")]
+    heads: bool,
+    /// Print only the ids of the files' records: to divide files that belong together
+    #[arg(long)]
+    ids: bool,
+    /// Number of the run: later runs need greater numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    run: u64,
+}
+
+/// Combine the output of several `transform` runs
+///
+/// Reads lines of `transform` from standard input, in any order, and prints each once, in a fixed
+/// order, with sums at the end. The result doesn't depend on how the lines were split or
+/// how often some came.
+#[derive(clap::Args, Debug)]
+pub struct MergeArgs {
+    /// Print only the latest state of each episode
+    #[arg(long)]
+    latest: bool,
+}
+
+/// `transform`.
+pub fn transform_files(args: &TransformArgs, ctx: &mut Ctx) -> Result<Exit> {
+    pipes_only(
+        "find logs -name '*.jsonl' | sessionmill transform > lines",
+        ctx,
+    )?;
+    let surroundings = Surroundings::of(args.settings.as_deref())?;
+    warn(&surroundings, ctx)?;
+    let places = args
+        .places
+        .as_deref()
+        .map_or(Ok(Places::default()), places)?;
+    let (host, now) = (ctx.host.clone(), ctx.now);
+    let options = TransformOptions {
+        surroundings: &surroundings,
+        places,
+        wants: match (args.heads, args.ids) {
+            (true, _) => Wants::Heads,
+            (_, true) => Wants::Ids,
+            _ => Wants::Episodes,
+        },
+        host: &host,
+        run: args.run,
+        jobs: ctx.jobs.unwrap_or(1),
+        now,
+    };
+    let done = transform(&mut ctx.stdin.from, ctx.out.data(), &options)?;
+    Ok(match done.problems {
+        0 => Exit::Done,
+        _ => Exit::Partial,
+    })
+}
+
+/// `merge`.
+pub fn merge(args: &MergeArgs, ctx: &mut Ctx) -> Result<Exit> {
+    pipes_only("cat lines-1 lines-2 | sessionmill merge > lines", ctx)?;
+    let mut merge = Merge::begin()?;
+    merge.take(&mut ctx.stdin.from)?;
+    if args.latest {
+        merge.keep_latest();
+    }
+    merge.print(ctx.out.data())?;
+    Ok(Exit::Done)
+}
+
+/// What comes and goes here is for programs.
+fn pipes_only(example: &str, ctx: &Ctx) -> Result<(), Error> {
+    match ctx.stdin.terminal || ctx.out.is_terminal() {
+        true => Err(Error::usage("it reads from a pipe and writes to one").hinted(example)),
+        false => Ok(()),
+    }
+}
+
+fn warn(surroundings: &Surroundings, ctx: &mut Ctx) -> Result<()> {
+    for warning in &surroundings.loaded.warnings {
+        ctx.out.warn(warning)?;
+    }
+    Ok(())
+}
+
+fn places(file: &Path) -> Result<Places> {
+    let wrong = |why: &dyn std::fmt::Display| {
+        let hint = r#"write {"/folder/of/a/worktree": "/folder/of/its/project"}"#;
+        Error::usage(format!("{}: {why}", file.display())).hinted(hint)
+    };
+    let text = fs::read_to_string(file).map_err(|error| wrong(&error))?;
+    Ok(Places::parse(&text).map_err(|error| wrong(&error))?)
+}

@@ -1,0 +1,61 @@
+//! What stages go by where there is no home: the settings of a folder that somebody hands along, or none.
+
+use crate::agents::registry;
+use crate::config::{self, Env, Home, Loaded};
+use crate::memory::redaction_setup::{self, Redaction};
+use crate::model::error::Error;
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+/// The settings, and where they were read.
+pub struct Surroundings {
+    /// The settings.
+    pub loaded: Loaded,
+    /// An environment that names nothing of this machine.
+    pub env: Env,
+    /// The folder of the settings.
+    pub home: Home,
+}
+
+impl Surroundings {
+    /// By a folder that looks like `~/.graphiti` (settings, rules and tables of one's own, `redact.key`); `None`:
+    /// by the defaults. Reads it and nothing else; writes nothing.
+    ///
+    /// # Errors
+    /// When there is no such folder, or the settings are wrong (file and line).
+    pub fn of(settings: Option<&Path>) -> Result<Surroundings> {
+        if let Some(dir) = settings.filter(|dir| !dir.is_dir()) {
+            let message = format!("{}: is no folder", dir.display());
+            let hint = "copy ~/.graphiti/graphiti.config.yaml into a folder and name that";
+            return Err(Error::usage(message).hinted(hint).into());
+        }
+        let nowhere = PathBuf::from("/nonexistent");
+        let dir = settings.map_or_else(|| nowhere.join(".graphiti"), Path::to_path_buf);
+        let dir = std::path::absolute(dir)?;
+        let home = (
+            "SESSIONMILL_HOME".into(),
+            dir.to_string_lossy().into_owned(),
+        );
+        let env = Env {
+            home: nowhere.clone(),
+            cwd: nowhere,
+            vars: [home].into(),
+        };
+        Ok(Surroundings {
+            loaded: config::load(&env, registry::log_folders)?,
+            home: Home::of(&env),
+            env,
+        })
+    }
+
+    /// What is kept out: with the folder's key, where it has one. Makes none.
+    ///
+    /// # Errors
+    /// When a rule is wrong (file and line), or the key is none.
+    pub fn redaction(&self) -> Result<Redaction> {
+        match self.home.redact_key().exists() {
+            true => redaction_setup::load(&self.loaded.config, &self.home),
+            false => redaction_setup::reproducible(&self.loaded.config, &self.home),
+        }
+    }
+}
