@@ -20,6 +20,7 @@ mod enable;
 mod errors;
 mod eval;
 mod exit;
+mod export;
 mod forget;
 mod graph;
 mod help;
@@ -105,6 +106,7 @@ enum Command {
     Status(status::Args),
     Stats(stats::Args),
     Report(report::Args),
+    Export(export::Args),
     Deliver(deliver::Args),
     Doctor(doctor::Args),
     Eval(eval::Args),
@@ -153,6 +155,7 @@ impl Command {
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
             Command::Report(args) => report::run(args, ctx),
+            Command::Export(args) => export::run(args, ctx),
             Command::Deliver(args) => deliver::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
             Command::Eval(args) => eval::run(args, ctx),

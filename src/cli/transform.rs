@@ -3,9 +3,13 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::model::error::Error;
+use crate::pipeline::engine::line::Line;
 use crate::pipeline::engine::merge::Merge;
+use crate::pipeline::engine::replay::{Replay, ReplayOptions};
 use crate::pipeline::engine::surroundings::Surroundings;
 use crate::pipeline::engine::transform::{Places, TransformOptions, Wants, transform};
+use crate::pipeline::progress::Silent;
+use crate::pipeline::tables::{TablesOptions, export};
 use anyhow::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,12 +44,18 @@ pub struct TransformArgs {
 ///
 /// Reads lines of `transform` from standard input, in any order, and prints each once, in a fixed
 /// order, with sums at the end. The result doesn't depend on how the lines were split or
-/// how often some came.
+/// how often some came. With --tables it writes the tables of `export --parquet` instead.
 #[derive(clap::Args, Debug)]
 pub struct MergeArgs {
     /// Print only the latest state of each episode
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tables")]
     latest: bool,
+    /// Write the tables of docs/tables.md as Parquet files into this new folder, instead of lines
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
+    /// Use the settings, rules and redact.key of this folder [default: built-in settings]
+    #[arg(long, value_name = "DIR")]
+    settings: Option<PathBuf>,
 }
 
 /// `transform`.
@@ -86,10 +96,40 @@ pub fn merge(args: &MergeArgs, ctx: &mut Ctx) -> Result<Exit> {
     pipes_only("cat lines-1 lines-2 | sessionmill merge > lines", ctx)?;
     let mut merge = Merge::begin()?;
     merge.take(&mut ctx.stdin.from)?;
+    if let Some(dir) = &args.tables {
+        return tables(merge, dir, args.settings.as_deref(), ctx);
+    }
     if args.latest {
         merge.keep_latest();
     }
     merge.print(ctx.out.data())?;
+    Ok(Exit::Done)
+}
+
+/// Makes a store of the lines, in a folder that is gone afterwards, and the tables of that.
+fn tables(merge: Merge, dir: &Path, settings: Option<&Path>, ctx: &mut Ctx) -> Result<Exit> {
+    let into = std::path::absolute(dir)?;
+    if fs::read_dir(&into).is_ok_and(|mut held| held.next().is_some()) {
+        let error = Error::usage(format!("{}: is not empty", dir.display()));
+        return Err(error.hinted("name a new folder").into());
+    }
+    let place = tempfile::tempdir()?;
+    let surroundings = Surroundings::copied(settings, place.path())?;
+    warn(&surroundings, ctx)?;
+    (ctx.home, ctx.env) = (surroundings.home.clone(), surroundings.env.clone());
+    let host = ctx.host.clone();
+    let options = ReplayOptions {
+        surroundings: &surroundings,
+        host: &host,
+        now: ctx.now,
+        jobs: ctx.jobs.unwrap_or(1),
+    };
+    let mut replay = Replay::begin(&place.path().join("merge.db"), &options)?;
+    merge.for_each(|line| replay.take(Line::parse(line)?))?;
+    drop(merge);
+    let store = replay.finish()?;
+    let mut cx = ctx.pipeline_context(&surroundings.loaded, &Silent);
+    export(&store, &into, &TablesOptions::default(), &mut cx)?;
     Ok(Exit::Done)
 }
 

@@ -45,4 +45,5 @@ pub mod spec;
 pub mod status;
 pub mod steps;
 pub mod sweep;
+pub mod tables;
 pub mod watch;

@@ -41,6 +41,10 @@ pub use maintenance::salvage::{Salvage, Salvaged};
 pub use maintenance::stand_ins::Lost;
 pub use maintenance::stats::{Stats, StatsRow};
 pub use maintenance::status::{RejectRow, StoreStatus, UnknownRow, VersionRow};
+pub use maintenance::table_reading::{
+    JudgedOperation, MonthWithoutLog, WholeEpisode, WholeSession,
+};
+pub use maintenance::table_units::TableUnit;
 pub use memory::condensed::{AskedMessage, Condensed, MessageKey, ToCondense};
 pub use memory::llm_summaries::{LlmSummary, PendingSummary};
 pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Waiting};

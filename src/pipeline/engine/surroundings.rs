@@ -5,6 +5,7 @@ use crate::config::{self, Env, Home, Loaded};
 use crate::memory::redaction_setup::{self, Redaction};
 use crate::model::error::Error;
 use anyhow::Result;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The settings, and where they were read.
@@ -48,6 +49,20 @@ impl Surroundings {
         })
     }
 
+    /// The same by a copy of such a folder in `place`, which may be written to.
+    ///
+    /// # Errors
+    /// As [`Surroundings::of`], and when the copy can't be made.
+    pub fn copied(settings: Option<&Path>, place: &Path) -> Result<Surroundings> {
+        let home = place.join("home");
+        fs::create_dir_all(&home)?;
+        if let Some(dir) = settings {
+            Surroundings::of(settings)?;
+            copy(dir, &home, FOLDERS_DEEP)?;
+        }
+        Surroundings::of(Some(&home))
+    }
+
     /// What is kept out: with the folder's key, where it has one. Makes none.
     ///
     /// # Errors
@@ -58,4 +73,24 @@ impl Surroundings {
             false => redaction_setup::reproducible(&self.loaded.config, &self.home),
         }
     }
+}
+
+/// Folders of a folder of settings that are looked into: tables and pipelines are one deep.
+const FOLDERS_DEEP: usize = 1;
+
+/// Settings are small files; a store beside them is none.
+fn copy(from: &Path, to: &Path, deep: usize) -> Result<()> {
+    const FILE_BYTES_MAX: u64 = 4 << 20;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        let meta = path.metadata()?;
+        if meta.is_dir() && deep > 0 {
+            fs::create_dir_all(&target)?;
+            copy(&path, &target, deep - 1)?;
+        } else if meta.is_file() && meta.len() <= FILE_BYTES_MAX {
+            fs::copy(&path, &target)?;
+        }
+    }
+    Ok(())
 }
