@@ -88,9 +88,14 @@ fn copy(from: &Path, to: &Path, deep: usize) -> Result<()> {
         if meta.is_dir() && deep > 0 {
             fs::create_dir_all(&target)?;
             copy(&path, &target, deep - 1)?;
-        } else if meta.is_file() && meta.len() <= FILE_BYTES_MAX {
+        } else if meta.is_file() && meta.len() <= FILE_BYTES_MAX && !is_store(&path) {
             fs::copy(&path, &target)?;
         }
     }
     Ok(())
+}
+
+fn is_store(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_none_or(|name| name.contains(".db"))
 }

@@ -20,7 +20,7 @@ from .lake import Lake
 from .listing import SCHEMA as LISTED
 from .listing import Machine, listing
 from .mill import LINES, Mill, batches, request, scratch
-from .planning import FILES, bucket_of, compare, name_hash, part_name, plan
+from .planning import FILES, bucket_of, compare, joined, name_hash, part_name, plan, use_little_memory
 from .tables import bucket_of_file, write_bucket
 
 MANIFEST = "state/manifest.json"
@@ -49,6 +49,7 @@ class Options:
 
 def run(spark, options: Options) -> dict:
     """One run: goes on with one that was not finished, then reads what is new."""
+    use_little_memory()
     done: dict = {"runs": 0, "files": 0, "bytes": 0, "rows": 0, "components": 0, "problems": []}
     manifest = options.lake.read_json(MANIFEST)
     if manifest is None:
@@ -78,12 +79,16 @@ def _plan(spark, options: Options, manifest: dict) -> dict | None:
     known = FILES.empty_table()
     if manifest["run"]:
         known = lake.read_table(_files_name(manifest["run"])).cast(FILES)
-    new, changed, same, gone = compare(listing(options.machines), known)
-    if new.num_rows + changed.num_rows == 0:
+    listed = listing(options.machines)
+    news = compare(listed, known)
+    if news.new.num_rows + len(news.known_rows) == 0:
         return None
-    look = pa.concat_tables([new, changed.select(LISTED.names)])
+    look = news.new
+    if len(news.listed_rows):
+        look = pa.concat_tables([look, listed.take(pa.array(news.listed_rows))])
     heads = _heads(spark, options, look, number)
-    files = _joined(new, changed, same, gone, heads)
+    files = joined(news, listed, known, heads)
+    del listed, news, known, look, heads
     files, dropped = plan(files, options.partition_bytes, options.split_bytes, number)
     if not pc.any(pc.greater_equal(files["task"], 0)).as_py():
         # what is new is no log: it is known from now on
@@ -136,51 +141,6 @@ def look_at(lake: Lake, mill: Mill, folder: str, name: str, nth: int) -> None:
                 heads["group"].append(name_hash(head["file"]))
                 heads["ties"].append(None)
     lake.write_table(f"{folder}/heads-{nth:06d}.parquet", pa.table(heads, schema=HEADS))
-
-
-def _joined(new: pa.Table, changed: pa.Table, same: pa.Table, gone: pa.Table, heads: pa.Table) -> pa.Table:
-    """All files that a run knows of; `task` is 0 where one has news."""
-    at = pc.index_in(new["key"].combine_chunks(), heads["key"].combine_chunks())
-    new = new.filter(pc.is_valid(at))
-    met = heads.take(pc.drop_null(at))
-    count = new.num_rows
-    is_log = np.asarray(pc.is_valid(met["ties"]))
-    empty = pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, dtype=np.int32)), pa.array([], pa.string()))
-    added = {
-        "group": met["group"],
-        "ties": _filled(met["ties"]),
-        "component": pa.nulls(count, pa.string()),
-        "parts": empty,
-        "gone": pa.array(np.zeros(count, dtype=bool)),
-        "task": pa.array(np.where(is_log, 0, -1).astype(np.int32)),
-        "split": pa.array(np.full(count, -1, dtype=np.int32)),
-        "family": pa.nulls(count, pa.string()),
-    }
-    for column, values in added.items():
-        new = new.append_column(FILES.field(column), values)
-    # a log that was too short to tell may say by now whose relative it is
-    at = pc.index_in(changed["key"].combine_chunks(), heads["key"].combine_chunks())
-    changed = changed.filter(pc.is_valid(at))
-    again = heads.take(pc.drop_null(at))
-    ties = [
-        sorted({*before, *(now or [])})
-        for before, now in zip(changed["ties"].to_pylist(), again["ties"].to_pylist(), strict=True)
-    ]
-    is_log = np.asarray(pc.is_valid(again["ties"]))
-    changed = _with(changed, "ties", pa.array(ties, pa.list_(pa.uint64())))
-    changed = _with(changed, "task", pa.array(np.where(is_log, 0, -1).astype(np.int32)))
-    changed = _with(changed, "gone", pa.array(np.zeros(changed.num_rows, dtype=bool)))
-    rest = pa.concat_tables([same, _with(gone, "gone", pa.array(np.ones(gone.num_rows, dtype=bool)))])
-    rest = _with(rest, "task", pa.array(np.full(rest.num_rows, -1, dtype=np.int32)))
-    return pa.concat_tables([new.cast(FILES), changed.cast(FILES), rest.cast(FILES)])
-
-
-def _filled(ties: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.fill_null(ties, pa.scalar([], pa.list_(pa.uint64())))
-
-
-def _with(table: pa.Table, column: str, values: pa.Array) -> pa.Table:
-    return table.set_column(table.schema.get_field_index(column), FILES.field(column), values)
 
 
 def _finish(spark, options: Options, manifest: dict, done: dict) -> None:

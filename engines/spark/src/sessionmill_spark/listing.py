@@ -20,7 +20,10 @@ SCHEMA = pa.schema(
     [
         ("key", pa.string()),
         ("root", pa.string()),
-        ("path", pa.string()),
+        # what the root was called on its machine; null: as it is called here
+        ("home", pa.string()),
+        # the key has no `.zst`, the file has
+        ("packed", pa.bool_()),
         ("size", pa.int64()),
         ("mtime_ns", pa.int64()),
         ("host", pa.string()),
@@ -102,7 +105,8 @@ def listing(all_machines: list[Machine], limit: int = 100_000) -> pa.Table:
             columns = [
                 pa.array(batch[0], pa.string()),
                 pa.array([machine.root] * count, pa.string()),
-                pa.array(batch[1], pa.string()),
+                pa.array([machine.home] * count, pa.string()),
+                pa.array(batch[1], pa.bool_()),
                 pa.array(batch[2], pa.int64()),
                 pa.array(batch[3], pa.int64()),
                 pa.array([machine.host] * count, pa.string()),
@@ -113,15 +117,14 @@ def listing(all_machines: list[Machine], limit: int = 100_000) -> pa.Table:
 
         for path, size, mtime_ns in rows(machine):
             batch[0].append(called(machine, root, path))
-            batch[1].append(path)
+            batch[1].append(path.endswith(".zst"))
             batch[2].append(size)
             batch[3].append(mtime_ns)
             if len(batch[0]) >= limit:
                 flush()
         flush()
     table = pa.concat_tables(tables) if tables else SCHEMA.empty_table()
-    table = table.append_column("packed", pc.ends_with(table["path"], ".zst"))
-    table = table.sort_by([("key", "ascending"), ("packed", "ascending")]).drop_columns(["packed"])
+    table = table.sort_by([("key", "ascending"), ("packed", "ascending")])
     if table.num_rows < 2:
         return table
     same = pc.equal(table["key"].combine_chunks()[1:], table["key"].combine_chunks()[:-1])
@@ -138,3 +141,15 @@ def called(machine: Machine, root: str, path: str) -> str:
     else:
         key = "s3://" + path
     return key.removesuffix(".zst")
+
+
+def path_of(row: dict) -> str:
+    """Where a listed log is, in the file system of its root."""
+    if row["home"] is not None:
+        _, root = open_uri(row["root"])
+        path = root + row["key"][len(row["home"].rstrip("/")):]
+    elif is_local(row["root"]):
+        path = row["key"]
+    else:
+        path = row["key"].removeprefix("s3://")
+    return path + ".zst" if row["packed"] else path

@@ -20,6 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from .lake import fetch, is_local
+from .listing import path_of
 
 # A line's kind and file, without understanding all of it.
 PREFIX = re.compile(
@@ -145,16 +146,16 @@ def packed(settings: str | None) -> bytes | None:
 
 def request(row: dict, folder: Path, head: bool = False) -> dict:
     """A file of a listing as the program is asked for it; one far away is fetched first."""
-    asked = {"key": row["key"], "host": row["host"]}
+    asked, path = {"key": row["key"], "host": row["host"]}, path_of(row)
     if is_local(row["root"]):
-        asked["path"] = row["path"]
-        if row["key"] == row["path"].removesuffix(".zst"):
+        asked["path"] = path
+        if row["key"] == path.removesuffix(".zst"):
             return asked
     else:
-        target = folder / "logs" / blake2b(row["key"].encode(), digest_size=8).hexdigest() / Path(row["path"]).name
+        target = folder / "logs" / blake2b(row["key"].encode(), digest_size=8).hexdigest() / Path(path).name
         # a compressed head can't be cut
-        cut = HEAD_BYTES if head and not row["path"].endswith(".zst") else None
-        fetch(row["root"], row["path"], target, cut)
+        cut = HEAD_BYTES if head and not row["packed"] else None
+        fetch(row["root"], path, target, cut)
         asked["path"] = str(target)
     asked["size"], asked["mtime_ns"] = row["size"], row["mtime_ns"]
     return asked

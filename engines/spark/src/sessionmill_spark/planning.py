@@ -7,6 +7,7 @@ files take some hundred megabytes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -28,10 +29,14 @@ FILES = pa.schema(
         ("task", pa.int32()),
         # of a family that is read in several tasks; -1: it is read in one
         ("split", pa.int32()),
-        # the name under which its family's lines are told from others
-        ("family", pa.string()),
     ]
 )
+
+
+def use_little_memory() -> None:
+    """Gives freed memory back: of Arrow's allocators jemalloc holds the least of what planning frees."""
+    if "jemalloc" in pa.supported_memory_backends():
+        pa.set_memory_pool(pa.jemalloc_memory_pool())
 
 
 def name_hash(text: str) -> int:
@@ -60,36 +65,104 @@ def connected(count: int, of: np.ndarray, names: np.ndarray) -> np.ndarray:
         labels = now
 
 
-def flat(lists: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Of a column of lists: the row of each element, and the elements."""
+def rows_of(lists: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Of a column of lists: the row of each element, and how long each list is."""
     lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     lengths = np.asarray(pc.fill_null(pc.list_value_length(lists), 0))
-    return np.repeat(np.arange(len(lists)), lengths), np.asarray(pc.list_flatten(lists))
+    return np.repeat(np.arange(len(lists)), lengths), lengths
 
 
-def compare(listed: pa.Table, known: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table, pa.Table]:
-    """New files, changed ones, those that are as they were, and known ones that are gone."""
+@dataclass
+class News:
+    """How a listing differs from what is known. Rows, not copies of them: keys take most of the memory."""
+
+    # of the listing: files that nobody knew
+    new: pa.Table
+    # rows of the listing, and of what is known, of files that are otherwise now
+    listed_rows: np.ndarray
+    known_rows: np.ndarray
+    # of what is known: files that are not listed any more
+    gone: np.ndarray
+
+
+def compare(listed: pa.Table, known: pa.Table) -> News:
+    """Compares by name, size and time. Whether a file goes on as it was, the program finds out."""
     at = pc.index_in(listed["key"].combine_chunks(), known["key"].combine_chunks())
     is_new = np.asarray(pc.is_null(at))
-    new = listed.filter(pa.array(is_new))
-    met = listed.filter(pa.array(~is_new))
-    before = known.take(pc.drop_null(at))
-    differs = pc.or_(
-        pc.not_equal(met["size"], before["size"]),
-        pc.or_(pc.not_equal(met["mtime_ns"], before["mtime_ns"]), before["gone"]),
-    )
-    both = before
-    for column in ("root", "path", "size", "mtime_ns", "host"):
-        both = both.set_column(both.schema.get_field_index(column), column, met[column])
-    changed, same = both.filter(differs), both.filter(pc.invert(differs))
+    met = np.flatnonzero(~is_new)
+    of_known = np.asarray(pc.drop_null(at)).astype(np.int64)
+    differs = np.asarray(known["gone"])[of_known].astype(bool)
+    for column in ("size", "mtime_ns"):
+        differs |= np.asarray(listed[column])[met] != np.asarray(known[column])[of_known]
     gone = np.ones(known.num_rows, dtype=bool)
-    gone[np.asarray(pc.drop_null(at))] = False
-    return new, changed, same, known.filter(pa.array(gone))
+    gone[of_known] = False
+    new = listed if is_new.all() else listed.filter(pa.array(is_new))
+    return News(new, met[differs], of_known[differs], gone)
+
+
+def joined(news: News, listed: pa.Table, known: pa.Table, heads: pa.Table) -> pa.Table:
+    """All files that a run knows of; `task` is 0 where one has news. `heads` has those that could be looked at."""
+    known = _updated(news, listed, known, heads)
+    at = pc.index_in(news.new["key"].combine_chunks(), heads["key"].combine_chunks())
+    new = news.new if at.null_count == 0 else news.new.filter(pc.is_valid(at))
+    met = heads.select(["group", "ties"]).take(pc.drop_null(at))
+    count = new.num_rows
+    is_log = np.asarray(pc.is_valid(met["ties"]))
+    no_parts = pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, dtype=np.int32)), pa.array([], pa.string()))
+    added = {
+        "group": met["group"],
+        "ties": pc.fill_null(met["ties"], pa.scalar([], pa.list_(pa.uint64()))),
+        "component": pa.nulls(count, pa.string()),
+        "parts": no_parts,
+        "gone": pa.array(np.zeros(count, dtype=bool)),
+        "task": pa.array(np.where(is_log, 0, -1).astype(np.int32)),
+        "split": pa.array(np.full(count, -1, dtype=np.int32)),
+    }
+    for column, values in added.items():
+        new = new.append_column(FILES.field(column), values)
+    return pa.concat_tables([known, new.cast(FILES)])
+
+
+def _updated(news: News, listed: pa.Table, known: pa.Table, heads: pa.Table) -> pa.Table:
+    """What was known, with what is otherwise now."""
+    looked = pc.index_in(listed["key"].take(pa.array(news.listed_rows)), heads["key"].combine_chunks())
+    # what couldn't be looked at is looked at again next time
+    can = np.asarray(pc.is_valid(looked))
+    of_known, of_listed = news.known_rows[can], pa.array(news.listed_rows[can])
+    said = heads["ties"].take(pc.drop_null(looked))
+    task = np.full(known.num_rows, -1, dtype=np.int32)
+    task[of_known] = np.where(np.asarray(pc.is_valid(said)), 0, -1)
+    for column in ("root", "home", "packed", "size", "mtime_ns", "host"):
+        known = _with_rows(known, column, of_known, listed[column].take(of_listed))
+    # a log that was too short to tell may say by now whose relative it is
+    before = known["ties"].take(pa.array(of_known)).to_pylist()
+    ties = [sorted({*held, *(now or [])}) for held, now in zip(before, said.to_pylist(), strict=True)]
+    if ties != before:
+        known = _with_rows(known, "ties", of_known, pa.array(ties, pa.list_(pa.uint64())))
+    for column, values in (("task", task), ("gone", news.gone)):
+        known = replaced(known, column, pa.array(values, FILES.field(column).type))
+    return replaced(known, "split", pa.array(np.full(known.num_rows, -1, dtype=np.int32)))
+
+
+def _with_rows(table: pa.Table, column: str, rows: np.ndarray, values) -> pa.Table:
+    """A table with other values in some rows of a column."""
+    if len(rows) == 0:
+        return table
+    at = np.arange(table.num_rows)
+    at[rows] = table.num_rows + np.arange(len(rows))
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    both = pa.concat_arrays([*table[column].chunks, *chunks])
+    return replaced(table, column, both.take(pa.array(at)))
+
+
+def replaced(table: pa.Table, column: str, values) -> pa.Table:
+    """A table with other values in a column."""
+    return table.set_column(table.schema.get_field_index(column), FILES.field(column), values)
 
 
 def labelled(files: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """Families and components: labels for each row of a table with `ties` and `group`."""
-    of, names = flat(files["ties"])
+    (of, _), names = rows_of(files["ties"]), np.asarray(pc.list_flatten(files["ties"]))
     families = connected(files.num_rows, of, names)
     groups = np.asarray(files["group"])
     rows = np.arange(files.num_rows)
@@ -107,14 +180,13 @@ def plan(files: pa.Table, partition_bytes: int, split_bytes: int, run: int) -> t
     """
     if files.num_rows == 0:
         return files, []
-    files = files.sort_by("key")
     families, components = labelled(files)
     news = np.asarray(files["task"]) >= 0
     fresh = np.asarray(pc.equal(pc.list_value_length(files["parts"]), 0))
     sizes = np.asarray(files["size"]).astype(np.int64)
     keys = files["key"]
     count = files.num_rows
-    component, gone = _named(files["component"].to_numpy(zero_copy_only=False), components, keys)
+    component, gone = _named(files["component"], components, keys)
     # a family that has news is read in the task that its files with news are in
     to_read = np.where(news, sizes, 0)
     weight = np.bincount(families, weights=to_read, minlength=count)
@@ -147,13 +219,11 @@ def plan(files: pa.Table, partition_bytes: int, split_bytes: int, run: int) -> t
     of_family = dict(zip(families[news].tolist(), task[news].tolist(), strict=True)) if relatives.any() else {}
     for row in np.flatnonzero(relatives):
         task[row] = of_family[int(families[row])]
-    names = pa.array(np.asarray(keys.take(pa.array(families)), dtype=object), pa.string())
     parts = _with_part(files["parts"], news, task, run)
     for column, values in (
-        ("component", pa.array(component, pa.string())),
+        ("component", component),
         ("task", pa.array(task)),
         ("split", pa.array(split)),
-        ("family", names),
         ("parts", parts),
     ):
         files = files.set_column(files.schema.get_field_index(column), FILES.field(column), values)
@@ -167,31 +237,33 @@ def part_name(run: int, task: int) -> str:
 
 def _with_part(parts: pa.ChunkedArray, news: np.ndarray, task: np.ndarray, run: int) -> pa.Array:
     """A file's lines are also in the part of the task that reads it."""
-    of, held = flat(parts)
+    of, _ = rows_of(parts)
+    held = pc.list_flatten(parts)
+    held = held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
     own = np.flatnonzero(news)
+    tasks, at = np.unique(task[own], return_inverse=True)
+    added = pa.array([part_name(run, int(nth)) for nth in tasks], pa.string()).take(pa.array(at))
     rows = np.concatenate((of, own))
-    added = [part_name(run, int(task[row])) for row in own]
-    names = np.concatenate((held.astype(object), np.array(added, dtype=object)))
     order = np.argsort(rows, kind="stable")
     offsets = np.searchsorted(rows[order], np.arange(len(news) + 1))
-    values = pa.array(names[order].tolist(), pa.string())
+    values = pa.concat_arrays([held.cast(pa.string()), added]).take(pa.array(order))
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
 
 
-def _named(held: np.ndarray, components: np.ndarray, keys: pa.ChunkedArray) -> tuple[list[str], list[str]]:
+def _named(held: pa.ChunkedArray, components: np.ndarray, keys: pa.ChunkedArray) -> tuple[pa.Array, list[str]]:
     """A component keeps its name; where several become one, one of their names stays."""
-    names: dict[int, str] = {}
+    labels, at = np.unique(components, return_inverse=True)
+    names: list[str | None] = [None] * len(labels)
     former: set[str] = set()
-    for label, name in zip(components.tolist(), held.tolist(), strict=True):
-        if name:
-            former.add(name)
-            names[label] = min(name, names.get(label, name))
-    for label in np.unique(components):
-        if int(label) not in names:
-            key = keys[int(label)].as_py()
-            names[int(label)] = f"{name_hash(key):016x}"
-    now = [names[label] for label in components.tolist()]
-    return now, sorted(former - set(names.values()))
+    known = np.flatnonzero(np.asarray(pc.is_valid(held)))
+    for nth, name in zip(at[known].tolist(), held.take(pa.array(known)).to_pylist(), strict=True):
+        former.add(name)
+        names[nth] = min(name, names[nth] or name)
+    for nth, label in enumerate(labels.tolist()):
+        if names[nth] is None:
+            names[nth] = f"{name_hash(keys[label].as_py()):016x}"
+    gone = sorted(former - set(names))
+    return pa.array(names, pa.string()).take(pa.array(at)), gone
 
 
 def bucket_of(component: str, buckets: int) -> int:
