@@ -3,15 +3,19 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::model::error::Error;
+use crate::pipeline::engine::deliver::{DeliverOptions, deliver, receipts};
 use crate::pipeline::engine::line::Line;
 use crate::pipeline::engine::merge::Merge;
 use crate::pipeline::engine::replay::{Replay, ReplayOptions};
 use crate::pipeline::engine::surroundings::Surroundings;
 use crate::pipeline::engine::transform::{Places, TransformOptions, Wants, transform};
 use crate::pipeline::progress::Silent;
+use crate::pipeline::steps::upload::report::SinkReport;
 use crate::pipeline::tables::{TablesOptions, export};
+use crate::store::Store;
 use anyhow::Result;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Turn log files into episodes on standard output, without a store
@@ -56,6 +60,15 @@ pub struct MergeArgs {
     /// Use the settings, rules and redact.key of this folder [default: built-in settings]
     #[arg(long, value_name = "DIR")]
     settings: Option<PathBuf>,
+    /// Deliver episodes without a receipt to this sink of the settings, and print all receipts
+    #[arg(long, value_name = "SINK", conflicts_with_all = ["tables", "latest"], requires = "settings")]
+    deliver: Option<String>,
+    /// Receipts that an earlier --deliver printed
+    #[arg(long, value_name = "FILE", requires = "deliver")]
+    receipts: Option<PathBuf>,
+    /// Consent to sending what the logs say to this endpoint
+    #[arg(long, value_name = "ENDPOINT", requires = "deliver")]
+    consent: Vec<String>,
 }
 
 /// `transform`.
@@ -99,6 +112,9 @@ pub fn merge(args: &MergeArgs, ctx: &mut Ctx) -> Result<Exit> {
     if let Some(dir) = &args.tables {
         return tables(merge, dir, args.settings.as_deref(), ctx);
     }
+    if let Some(sink) = &args.deliver {
+        return send(merge, sink, args, ctx);
+    }
     if args.latest {
         merge.keep_latest();
     }
@@ -114,23 +130,66 @@ fn tables(merge: Merge, dir: &Path, settings: Option<&Path>, ctx: &mut Ctx) -> R
         return Err(error.hinted("name a new folder").into());
     }
     let place = tempfile::tempdir()?;
-    let surroundings = Surroundings::copied(settings, place.path())?;
-    warn(&surroundings, ctx)?;
-    (ctx.home, ctx.env) = (surroundings.home.clone(), surroundings.env.clone());
-    let host = ctx.host.clone();
-    let options = ReplayOptions {
-        surroundings: &surroundings,
-        host: &host,
-        now: ctx.now,
-        jobs: ctx.jobs.unwrap_or(1),
-    };
-    let mut replay = Replay::begin(&place.path().join("merge.db"), &options)?;
-    merge.for_each(|line| replay.take(Line::parse(line)?))?;
-    drop(merge);
-    let store = replay.finish()?;
+    let (store, surroundings) = replayed(merge, place.path(), settings, ctx)?;
     let mut cx = ctx.pipeline_context(&surroundings.loaded, &Silent);
     export(&store, &into, &TablesOptions::default(), &mut cx)?;
     Ok(Exit::Done)
+}
+
+/// Delivers what the lines come to.
+fn send(merge: Merge, sink: &str, args: &MergeArgs, ctx: &mut Ctx) -> Result<Exit> {
+    let mut told = DeliverOptions {
+        sink: sink.to_owned(),
+        consents: args.consent.clone(),
+        receipts: Vec::new(),
+    };
+    if let Some(file) = &args.receipts {
+        let held = fs::read(file).map_err(|e| Error::usage(format!("{}: {e}", file.display())))?;
+        told.receipts = receipts(&mut held.as_slice())?;
+    }
+    let place = tempfile::tempdir()?;
+    let settings = args.settings.as_deref();
+    let (mut store, surroundings) = replayed(merge, place.path(), settings, ctx)?;
+    let mut printed = Vec::new();
+    let loaded = &surroundings.loaded;
+    let mut cx = ctx.pipeline_context(loaded, &Silent);
+    let done = deliver(&mut store, &told, loaded, &mut cx, &mut printed)?;
+    ctx.out.data().write_all(&printed)?;
+    for report in &done {
+        if let Some(fault) = &report.fault {
+            ctx.out.warn(format!("sink {}: {fault}", report.sink))?;
+        }
+    }
+    let is_whole = |report: &SinkReport| report.waiting + report.failed + report.dead == 0;
+    match done
+        .iter()
+        .all(|report| report.fault.is_none() && is_whole(report))
+    {
+        true => Ok(Exit::Done),
+        false => Ok(Exit::Partial),
+    }
+}
+
+/// The store that lines come to, in a folder that is to be removed afterwards; what else a command asks is there.
+fn replayed(
+    merge: Merge,
+    place: &Path,
+    settings: Option<&Path>,
+    ctx: &mut Ctx,
+) -> Result<(Store, Surroundings)> {
+    let surroundings = Surroundings::copied(settings, place)?;
+    warn(&surroundings, ctx)?;
+    (ctx.home, ctx.env) = (surroundings.home.clone(), surroundings.env.clone());
+    let options = ReplayOptions {
+        surroundings: &surroundings,
+        now: ctx.now,
+        jobs: ctx.jobs.unwrap_or(1),
+    };
+    let mut replay = Replay::begin(&place.join("merge.db"), &options)?;
+    merge.for_each(|line| replay.take(Line::parse(line)?))?;
+    drop(merge);
+    let store = replay.finish()?;
+    Ok((store, surroundings))
 }
 
 /// What comes and goes here is for programs.

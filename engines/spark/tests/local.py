@@ -1,7 +1,9 @@
 """What tests compare with: a local backfill, its export, and a small cluster on this machine."""
 
+import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -37,6 +39,22 @@ def copied(home: Path, to: Path) -> Path:
         if (home / name).is_dir():
             shutil.copytree(home / name, to / name, dirs_exist_ok=True)
     return to
+
+
+UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def renumbered(content: bytes, name: str) -> bytes:
+    """The same with other ids, always the same ones for a name: somebody else's sessions."""
+
+    def other(match):
+        digest = hashlib.blake2b(match[0], key=name.encode(), digest_size=16).hexdigest().encode()
+        version, variant = match[0][14:15], match[0][19:20]
+        return b"-".join(
+            (digest[:8], digest[8:12], version + digest[13:16], variant + digest[17:20], digest[20:])
+        )
+
+    return UUID.sub(other, content)
 
 
 def sessionmill(home: Path, *words: str) -> str:
@@ -118,6 +136,7 @@ def spark(workers: int = 2, **more):
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": scratch,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.sql.shuffle.partitions": "4",

@@ -216,6 +216,8 @@ pub mod kind {
     pub const TALLY: &str = "tally";
     /// [`super::ProblemLine`]
     pub const PROBLEM: &str = "problem";
+    /// [`ReceiptLine`](crate::pipeline::engine::deliver::ReceiptLine)
+    pub const RECEIPT: &str = "receipt";
     /// The sums of a merge.
     pub const TOTAL: &str = "total";
 }

@@ -3,7 +3,7 @@
 //! Merging is associative, commutative and idempotent: what is the same is there once; where two lines claim the
 //! same place, the one with the greater hash stays. Lines wait in an unnamed file; memory holds where each is.
 
-use super::line::{self, HeaderLine, LedgerLine, Line, Step, kind};
+use super::line::{self, EpisodeLine, HeaderLine, LedgerLine, Line, Step, kind};
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use anyhow::{Context, Result};
@@ -201,12 +201,13 @@ impl Merge {
     pub fn total(&self) -> Result<Total> {
         let mut total = Total::default();
         let mut files = std::collections::BTreeSet::new();
-        let mut episodes = std::collections::BTreeSet::new();
+        // an episode counts as it is last
+        let mut episodes: BTreeMap<Option<Uuid>, &Slot> = BTreeMap::new();
         let mut tails: BTreeMap<(String, u32), Ledger> = BTreeMap::new();
         let mut bytes = Vec::new();
         for (place, slot) in &self.places {
             match place {
-                Place::Of(_, Part::Episode(_)) => drop(episodes.insert(slot.id)),
+                Place::Of(_, Part::Episode(_)) => drop(episodes.insert(slot.id, slot)),
                 Place::Of(_, Part::Reject(_)) => total.rejects += 1,
                 Place::Of(_, Part::Ledger) => {
                     let line: LedgerLine = serde_json::from_str(self.read(slot, &mut bytes)?)?;
@@ -222,6 +223,10 @@ impl Merge {
                     total.tally.merge(&line.tally);
                 }
             }
+        }
+        for slot in episodes.values() {
+            let line: EpisodeLine = serde_json::from_str(self.read(slot, &mut bytes)?)?;
+            total.tally.merge(&line.episode.tally);
         }
         for tail in tails.values() {
             total.ledger.merge(tail);

@@ -4,6 +4,7 @@
 //! [`request`] says which files; [`transform`] reads them; [`line`] is what comes out; [`merge`] combines it;
 //! [`replay`] makes a store of it, of which the tables are written. Knows no engine.
 
+pub mod deliver;
 pub mod heads;
 pub mod line;
 pub mod merge;

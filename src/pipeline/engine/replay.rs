@@ -1,7 +1,7 @@
 //! Lines in, a store out: what a run would have stored of the same files. The store lives in a folder of its
 //! own for as long as the tables are made of it.
 
-use super::line::{CommitLine, EpisodeLine, LedgerLine, Line, MovedLine, RejectLine, Step};
+use super::line::{CommitLine, EpisodeLine, LedgerLine, Line, MovedLine, RejectLine};
 use super::surroundings::Surroundings;
 use crate::memory::moved_projects::meet_projects;
 use crate::memory::session_activity::Judge;
@@ -18,8 +18,6 @@ use std::path::Path;
 pub struct ReplayOptions<'a> {
     /// The settings.
     pub surroundings: &'a Surroundings,
-    /// The machine's name: it names the group of the episodes.
-    pub host: &'a str,
     /// The run's one point in time.
     pub now: Time,
     /// Worker threads.
@@ -33,13 +31,12 @@ const TRANSACTION_BYTES: usize = 2 << 20;
 pub struct Replay<'a> {
     store: Store,
     told: &'a ReplayOptions<'a>,
-    group: String,
+    /// `None`: no commit said yet on which machine it was written.
+    group: Option<String>,
     /// The lines of the commit that is not whole yet.
     episodes: Vec<EpisodeLine>,
     rejects: Vec<RejectLine>,
     ledger: Option<LedgerLine>,
-    /// The commit that came last.
-    last: Option<Step>,
     waiting: Vec<Prepared>,
     bytes: usize,
 }
@@ -51,15 +48,13 @@ impl<'a> Replay<'a> {
     /// When it can't be made.
     pub fn begin(path: &Path, told: &'a ReplayOptions<'a>) -> Result<Replay<'a>> {
         let config = &told.surroundings.loaded.config;
-        let group = config.group_id.clone();
         Ok(Replay {
             store: Store::open(path, Access::ReadWrite)?,
             told,
-            group: group.unwrap_or_else(|| global_group(told.host)),
+            group: config.group_id.clone(),
             episodes: Vec::new(),
             rejects: Vec::new(),
             ledger: None,
-            last: None,
             waiting: Vec::new(),
             bytes: 0,
         })
@@ -106,13 +101,15 @@ impl<'a> Replay<'a> {
                 step.read_to
             );
         }
+        if self.group.is_none() {
+            self.group = Some(global_group(&commit.session.host));
+        }
         episodes.sort_by_key(|line| line.nth);
         let episodes = episodes.into_iter().map(|line| line.episode).collect();
         let rejects = rejects.into_iter().map(|line| line.reject).collect();
         let prepared = Prepared::new(commit.into_commit(episodes, rejects, ledger));
         self.bytes += prepared.bytes();
         self.waiting.push(prepared);
-        self.last = Some(step);
         match self.bytes >= TRANSACTION_BYTES {
             true => self.flush(),
             false => Ok(()),
@@ -121,8 +118,8 @@ impl<'a> Replay<'a> {
 
     fn flush(&mut self) -> Result<()> {
         if !self.waiting.is_empty() {
-            self.store
-                .commit(&self.waiting, self.told.now, &self.group)?;
+            let group = self.group.as_deref().unwrap_or_default();
+            self.store.commit(&self.waiting, self.told.now, group)?;
             self.waiting.clear();
             self.bytes = 0;
         }

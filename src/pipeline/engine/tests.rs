@@ -100,7 +100,6 @@ fn replayed(lines: &str, dir: &Path) -> Store {
     let surroundings = Surroundings::of(None).unwrap();
     let options = ReplayOptions {
         surroundings: &surroundings,
-        host: "test",
         now: NOW,
         jobs: 1,
     };
@@ -116,7 +115,6 @@ fn finished(store: Store, dir: &Path) -> Store {
     let surroundings = Surroundings::of(None).unwrap();
     let options = ReplayOptions {
         surroundings: &surroundings,
-        host: "test",
         now: NOW,
         jobs: 1,
     };
@@ -271,7 +269,6 @@ fn a_commit_without_one_of_its_lines_is_refused() {
     let surroundings = Surroundings::of(None).unwrap();
     let options = ReplayOptions {
         surroundings: &surroundings,
-        host: "test",
         now: NOW,
         jobs: 1,
     };

@@ -12,7 +12,7 @@ from . import __version__
 from .job import Options, run
 from .lake import Lake
 from .listing import machines
-from .mill import Mill, find_program, packed
+from .mill import Mill, Sink, find_program, packed
 
 
 def size(text: str) -> int:
@@ -42,6 +42,9 @@ def parser() -> argparse.ArgumentParser:
     words.add_argument("--split-bytes", type=size, default=4 << 30, metavar="SIZE", help="[default: 4G]")
     words.add_argument("--partitions", type=int, metavar="N", help="of the shuffle [default: one per core]")
     words.add_argument("--buckets", type=int, default=16, metavar="N", help="files per table and month [default: 16]")
+    words.add_argument("--deliver", metavar="SINK", help="deliver to this sink of --settings (falkordb, neo4j)")
+    words.add_argument("--consent", action="append", default=[], metavar="ENDPOINT", help="agree to sending there")
+    words.add_argument("--deliver-parallel", type=int, default=4, metavar="N", help="tasks at once [default: 4]")
     words.add_argument("--now", metavar="TIME", help="use this as the current time (RFC 3339)")
     words.add_argument("--json", action="store_true", help="print one JSON document")
     words.add_argument("--version", action="version", version=__version__)
@@ -77,6 +80,7 @@ def options(args: argparse.Namespace) -> Options:
         split_bytes=args.split_bytes,
         partitions=args.partitions,
         buckets=args.buckets,
+        sink=Sink(args.deliver, tuple(args.consent), args.deliver_parallel) if args.deliver else None,
     )
 
 

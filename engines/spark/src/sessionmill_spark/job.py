@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from .lake import Lake
 from .listing import SCHEMA as LISTED
 from .listing import Machine, listing
-from .mill import LINES, Mill, batches, request, scratch
-from .planning import FILES, bucket_of, compare, joined, name_hash, part_name, plan, use_little_memory
+from .mill import LINES, Mill, Sink, batches, request, scratch
+from .planning import FILES, bucket_of, compare, joined, name_hash, part_name, plan, rows_of, use_little_memory
 from .tables import bucket_of_file, write_bucket
 
 MANIFEST = "state/manifest.json"
@@ -45,6 +45,8 @@ class Options:
     partitions: int | None = None
     # files per table and month; the first run decides
     buckets: int = 16
+    # where episodes are delivered to; None: nowhere
+    sink: Sink | None = None
 
 
 def run(spark, options: Options) -> dict:
@@ -54,14 +56,20 @@ def run(spark, options: Options) -> dict:
     manifest = options.lake.read_json(MANIFEST)
     if manifest is None:
         manifest = {"version": VERSION, "run": 0, "phase": "done", "buckets": options.buckets, "dropped": []}
+    manifest.setdefault("undelivered", [])
     if manifest["version"] != VERSION:
         raise SystemExit(
             f"sessionmill-spark: {options.lake.uri}: is of version {manifest['version']}, this program knows {VERSION}"
         )
     if manifest["phase"] != "done":
         _finish(spark, options, manifest, done)
+        manifest = options.lake.read_json(MANIFEST)
     if (planned := _plan(spark, options, manifest)) is not None:
         _finish(spark, options, planned, done)
+    elif options.sink and (manifest["undelivered"] or options.sink.name != manifest.get("sink")):
+        manifest = options.lake.read_json(MANIFEST)
+        files = options.lake.read_table(_files_name(manifest["run"])).cast(FILES)
+        options.lake.write_json(MANIFEST, _delivered(spark, options, files, manifest, done))
     return done
 
 
@@ -157,12 +165,17 @@ def _finish(spark, options: Options, manifest: dict, done: dict) -> None:
         lake.write_json(MANIFEST, manifest)
     done["transform_seconds"] = done.get("transform_seconds", 0) + time.monotonic() - started
     started = time.monotonic()
-    for stats in _tables(spark, options, files, manifest):
-        done["rows"] += stats["rows"]
-        done["components"] += stats["components"]
-        done["shuffled"] = done.get("shuffled", 0) + stats["bytes"]
+    if manifest["phase"] == "tables":
+        for stats in _tables(spark, options, files, manifest):
+            done["rows"] += stats["rows"]
+            done["components"] += stats["components"]
+            done["shuffled"] = done.get("shuffled", 0) + stats["bytes"]
+        due = sorted({*manifest["undelivered"], *_dirty(files, number).to_pylist()} - {*manifest["dropped"]})
+        manifest = {**manifest, "phase": "deliver", "undelivered": due if options.sink else [], "dropped": []}
+        lake.write_json(MANIFEST, manifest)
     done["tables_seconds"] = done.get("tables_seconds", 0) + time.monotonic() - started
-    lake.write_json(MANIFEST, {**manifest, "phase": "done", "dropped": []})
+    manifest = _delivered(spark, options, files, manifest, done)
+    lake.write_json(MANIFEST, {**manifest, "phase": "done"})
     lake.delete(_plan_name(number))
     for name in lake.names("state"):
         if name.startswith("state/files-") and name != _files_name(number):
@@ -330,35 +343,45 @@ def _known(lake: Lake, rows: list[dict], own: str) -> dict[str, list[bytes]]:
     return known
 
 
+def _dirty(files: pa.Table, number: int) -> pa.Array:
+    """The components that have lines of this run."""
+    own = f"state/lines/run-{number:06d}/"
+    read = files.filter(pc.greater_equal(files["task"], 0))
+    has_news = np.fromiter((any(p.startswith(own) for p in parts) for parts in read["parts"].to_pylist()), bool)
+    return pc.unique(read.filter(pa.array(has_news, pa.bool_()))["component"])
+
+
+LINES_OF = "bucket int, component string, hash binary, line binary"
+
+
+def _lines(spark, lake: Lake, files: pa.Table, components: pa.Array, buckets: int):
+    """All lines of components, with where they belong."""
+    chosen = files.filter(pc.is_in(files["component"], components))
+    lists = chosen["parts"].combine_chunks()
+    rows = pa.array(rows_of(lists)[0])
+    parts = pa.table(
+        {"part": pc.list_flatten(lists), "key": chosen["key"].take(rows), "component": chosen["component"].take(rows)}
+    )
+    parts = parts.group_by("part").aggregate([("key", "list"), ("component", "list")])
+    lines = spark.createDataFrame(parts.rename_columns(["part", "keys", "components"]))
+    return lines.repartition(max(parts.num_rows, 1)).mapInArrow(lambda some: read_parts(some, lake, buckets), LINES_OF)
+
+
+def _once(lines, partitions: int):
+    """One shuffle: what is equal meets where its bucket is."""
+    lines = lines.repartition(partitions, "bucket").dropDuplicates(["bucket", "component", "hash"])
+    return lines.sortWithinPartitions("bucket", "component")
+
+
 def _tables(spark, options: Options, files: pa.Table, manifest: dict) -> list[dict]:
     """Shuffles the lines of what changed, each once, and writes the rows that come of them."""
     lake, mill, buckets, dropped = options.lake, options.mill, manifest["buckets"], manifest["dropped"]
-    own = f"state/lines/run-{manifest['run']:06d}/"
-    read = files.filter(pc.greater_equal(files["task"], 0))
-    has_news = np.fromiter((any(p.startswith(own) for p in parts) for parts in read["parts"].to_pylist()), bool)
-    dirty = pc.unique(read.filter(pa.array(has_news, pa.bool_()))["component"])
-    of_dirty = files.filter(pc.is_in(files["component"], dirty))
-    lists = of_dirty["parts"].combine_chunks()
-    lengths = np.asarray(pc.list_value_length(lists))
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    parts = pa.table(
-        {
-            "part": pc.list_flatten(lists),
-            "key": of_dirty["key"].take(pa.array(rows)),
-            "component": of_dirty["component"].take(pa.array(rows)),
-        }
-    )
-    parts = parts.group_by("part").aggregate([("key", "list"), ("component", "list")])
-    partitions = options.partitions or spark.sparkContext.defaultParallelism
-    schema = "bucket int, component string, hash binary, line binary"
-    lines = spark.createDataFrame(parts.rename_columns(["part", "keys", "components"]))
-    lines = lines.repartition(max(parts.num_rows, 1)).mapInArrow(lambda some: read_parts(some, lake, buckets), schema)
+    dirty = _dirty(files, manifest["run"])
+    lines = _lines(spark, lake, files, dirty, buckets)
     if dropped:
         empty = [(bucket_of(name, buckets), name, bytearray(), None) for name in dropped]
-        lines = lines.union(spark.createDataFrame(empty, schema))
-    # one shuffle: what is equal meets where its bucket is
-    lines = lines.repartition(partitions, "bucket").dropDuplicates(["bucket", "component", "hash"])
-    lines = lines.sortWithinPartitions("bucket", "component")
+        lines = lines.union(spark.createDataFrame(empty, LINES_OF))
+    lines = _once(lines, options.partitions or spark.sparkContext.defaultParallelism)
     dirty_buckets = {bucket_of(name, buckets) for name in [*dirty.to_pylist(), *dropped]}
     held: dict[int, list[str]] = {}
     for name in lake.names("tables"):
@@ -368,6 +391,74 @@ def _tables(spark, options: Options, files: pa.Table, manifest: dict) -> list[di
         lambda some: finish_buckets(some, lake, mill, held), "bucket int, components int, rows long, bytes long"
     )
     return [row.asDict() for row in written.collect()]
+
+
+RECEIPTS = pa.schema(
+    [(name, pa.string()) for name in ("component", "sink", "episode", "revision", "place", "state")]
+)
+
+
+def _delivered(spark, options: Options, files: pa.Table, manifest: dict, done: dict) -> dict:
+    """The manifest after what is due was delivered. A sink that is new gets everything."""
+    if options.sink and options.sink.name != manifest.get("sink"):
+        all_components = files.filter(pc.greater(pc.list_value_length(files["parts"]), 0))["component"]
+        manifest = {**manifest, "undelivered": sorted(pc.unique(all_components).to_pylist())}
+    waits = _deliver(spark, options, files, manifest, done)
+    return {**manifest, "undelivered": waits, "sink": options.sink.name if options.sink else manifest.get("sink")}
+
+
+def _deliver(spark, options: Options, files: pa.Table, manifest: dict, done: dict) -> list[str]:
+    """Delivers what changed; gives the components of which something still waits. Nothing where nobody asks."""
+    due, sink, lake, mill = manifest["undelivered"], options.sink, options.lake, options.mill
+    if sink is None or not due:
+        return due if sink else []
+    lines = _once(_lines(spark, lake, files, pa.array(due), manifest["buckets"]), sink.parallel)
+    report = lines.mapInArrow(
+        lambda some: deliver_buckets(some, lake, mill, sink), "component string, receipts int, waits string"
+    ).collect()
+    done["receipts"] = sum(row["receipts"] for row in report)
+    done["problems"] += sorted({f"sink {sink.name}: {row['waits']}" for row in report if row["waits"]})
+    # what is still written to, or was yesterday, may have episodes that rest only later
+    newest = pa.table({"component": files["component"], "mtime_ns": files["mtime_ns"]})
+    newest = newest.filter(pc.is_in(newest["component"], pa.array(due))).group_by("component")
+    newest = newest.aggregate([("mtime_ns", "max")])
+    young = newest.filter(pc.greater(newest["mtime_ns_max"], int((_now(mill) - SETTLES_SECONDS) * 1e9)))["component"]
+    return sorted({row["component"] for row in report if row["waits"]} | {*young.to_pylist()})
+
+
+# Episodes settle within a day.
+SETTLES_SECONDS = 25 * 3600
+
+
+def _now(mill: Mill) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(mill.now).timestamp() if mill.now else time.time()
+
+
+def deliver_buckets(some, lake: Lake, mill: Mill, sink: Sink):
+    """A task: delivers the components of some buckets, and keeps their receipts in a table."""
+    from itertools import groupby
+    from pathlib import Path
+
+    for bucket, components in groupby(_by_component(some), key=lambda pair: pair[0][0]):
+        name = f"state/receipts/part-{bucket:04d}.parquet"
+        held = lake.read_table(name).to_pylist() if lake.exists(name) else []
+        for (_, component), lines in components:
+            own = [{key: row[key] for key in RECEIPTS.names[1:]} for row in held if row["component"] == component]
+            with scratch("deliver") as place:
+                receipts, waits = mill.deliver((bytes(line) for line in lines), sink, own, Path(place))
+            held = [row for row in held if row["component"] != component or row["sink"] != sink.name]
+            held += [{"component": component, **receipt} for receipt in receipts]
+            # after each: who is killed delivers only the next one again
+            lake.write_table(name, pa.Table.from_pylist(held, schema=RECEIPTS))
+            yield pa.record_batch(
+                {
+                    "component": pa.array([component]),
+                    "receipts": pa.array([len(receipts)], pa.int32()),
+                    "waits": pa.array([waits], pa.string()),
+                }
+            )
 
 
 def read_parts(some, lake: Lake, buckets: int):

@@ -123,6 +123,40 @@ class Mill:
                 raise MillError(_said("merge", status, errors))
 
 
+    def deliver(self, lines, sink: "Sink", receipts: list[dict], folder: Path) -> tuple[list[dict], str | None]:
+        """Brings what the lines come to to a sink; gives all receipts, and why something still waits."""
+        words = self.arguments("merge", folder, False) + ["--deliver", sink.name]
+        for endpoint in sink.consents:
+            words += ["--consent", endpoint]
+        held = folder / "receipts"
+        held.write_text("".join(json.dumps(receipt) + "\n" for receipt in receipts))
+        words += ["--receipts", str(held)]
+        asked = folder / "lines"
+        with open(asked, "wb") as file:
+            file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
+        environment = {**os.environ, "TMPDIR": str(folder)}
+        with open(asked, "rb") as standard_input:
+            done = subprocess.run(words, stdin=standard_input, capture_output=True, env=environment)
+        if done.returncode not in (0, 3):
+            said = done.stderr.decode(errors="replace").strip()
+            raise MillError(f"sessionmill merge --deliver ended with {done.returncode}: {said}")
+        printed = [json.loads(line) for line in done.stdout.splitlines()]
+        waits = None
+        if done.returncode == 3:
+            waits = done.stderr.decode(errors="replace").strip() or "some episodes still wait"
+        return [{key: value for key, value in line.items() if key != "type"} for line in printed], waits
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A destination of the settings, and the endpoints that somebody agreed to."""
+
+    name: str
+    consents: tuple[str, ...] = ()
+    # at most so many tasks deliver at once
+    parallel: int = 4
+
+
 def _said(verb: str, status: int, errors) -> str:
     errors.seek(0)
     text = errors.read().decode(errors="replace").strip()
