@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
+.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,16 @@ test-look: ## look at the web pages in Chromium, offline; needs chromium and npm
 test-mcp: ## let the official MCP client speak with the server; installs it from PyPI into target/graph
 	@scripts/mcp-sdk
 	$(CARGO) test --test mcp -- --ignored
+
+test-engine: ## compare what Spark makes of logs with a local run, row by row: killed, grown, divided, from object storage; needs Java 17 and PySpark (into target/engine)
+	@scripts/spark-parts >/dev/null
+	$(CARGO) build --release
+	cd engines/spark && PYTHONPATH=src $$(../../scripts/spark-parts) -m unittest discover -s tests
+
+bench-engine: ## measure the stages inside Spark (CORPUS_DIR=DIR, BENCH_BYTES=4G); the table of docs/scale.md
+	@scripts/spark-parts >/dev/null
+	$(CARGO) build --profile dist
+	@SESSIONMILL_PROGRAM=$$PWD/target/dist/sessionmill $$(scripts/spark-parts) engines/spark/bench/bench.py
 
 soak: ## 10,000 scripts of what happens to logs, of each kind, 2,000 damaged stores, 1,000 kills, 50 storms over 1,000 episodes on their way to a graph; some hours
 	GROWTH_CASES=10000 $(CARGO) test growth

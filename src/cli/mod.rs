@@ -55,6 +55,7 @@ mod status;
 mod store;
 mod switches;
 mod tracking;
+mod transform;
 mod undone;
 mod uninstall;
 mod watch;
@@ -126,12 +127,19 @@ enum Command {
     Hooks(hooks::Args),
     Mcp(mcp::Args),
     Store(store::Args),
+    Transform(transform::TransformArgs),
+    Merge(transform::MergeArgs),
     Completion(completion::Args),
     Man(man::Args),
     Uninstall(uninstall::Args),
 }
 
 impl Command {
+    /// It is for machines on which nobody is at home.
+    fn needs_no_home(&self) -> bool {
+        matches!(self, Command::Transform(_) | Command::Merge(_))
+    }
+
     fn run(&self, ctx: &mut Ctx) -> anyhow::Result<Exit> {
         match self {
             Command::Init(args) => init::run(args, ctx),
@@ -169,6 +177,8 @@ impl Command {
             Command::Hooks(args) => hooks::run(args, ctx),
             Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
+            Command::Transform(args) => transform::transform_files(args, ctx),
+            Command::Merge(args) => transform::merge(args, ctx),
             Command::Completion(args) => completion::run(args, ctx),
             Command::Man(args) => man::run(args, tree(), ctx),
             Command::Uninstall(args) => uninstall::run(args, ctx),
@@ -199,6 +209,9 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
             return explain(&refused, &mut out);
         }
     };
+    if line.command.needs_no_home() {
+        world.vars.insert("HOME".into(), "/nonexistent".into());
+    }
     let mut ctx = match Ctx::new(world, &line.switches, command) {
         Ok(ctx) => ctx,
         Err(_) if is_hook => return Exit::Done,

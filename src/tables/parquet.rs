@@ -68,7 +68,10 @@ fn field(column: &Column) -> Result<TypePtr, ParquetError> {
         Kind::Int => (Physical::INT64, None),
         Kind::Real => (Physical::DOUBLE, None),
         Kind::Bool => (Physical::BOOLEAN, None),
-        Kind::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
+        Kind::Time => (
+            Physical::INT64,
+            Some(LogicalType::timestamp(true, TimeUnit::MILLIS)),
+        ),
         Kind::Texts => return list(column.name),
     };
     let field = Type::primitive_type_builder(column.name, physical)

@@ -73,6 +73,9 @@ pub struct IngestReport {
     /// them.
     #[serde(skip)]
     pub due: BTreeSet<String>,
+    /// Logs that may not be read, and why.
+    #[serde(skip)]
+    pub refused: Vec<(String, String)>,
     /// The last file that was counted as drifting.
     #[serde(skip)]
     drifting: String,
@@ -197,6 +200,7 @@ impl IngestReport {
         if MENDS.iter().any(|start| reason.starts_with(start)) {
             self.due.insert(key.to_owned());
         }
+        self.refused.push((key.to_owned(), reason.clone()));
         self.leave_out(reason);
     }
 
