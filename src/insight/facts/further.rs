@@ -19,7 +19,7 @@ const REQUESTS_LAST: usize = 2;
 const MOVED_BYTES_MAX: usize = 120;
 
 /// One prompt of many, in a list.
-const REQUEST_CHARS_MAX: usize = 120;
+const REQUEST_CHARS_MAX: usize = 200;
 
 /// A question that nobody answered says nothing with fewer.
 const QUESTION_WORDS_MIN: usize = 4;
@@ -123,11 +123,12 @@ fn said(
     prompt: &Prompt<'_, '_>,
     answer: Option<&Answer<'_>>,
 ) -> Option<String> {
-    let requests: Vec<Request<'_>> = prompt
-        .prose
-        .sentences
-        .iter()
-        .filter_map(|sentence| request(sentence))
+    let prose = &prompt.prose;
+    // a heading stands above what somebody wrote or pasted
+    let said = prose.sentences.iter().enumerate();
+    let said = said.filter(|(nth, _)| !prose.headings.contains(nth));
+    let requests: Vec<Request<'_>> = said
+        .filter_map(|(_, sentence)| request(sentence))
         .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
         .filter(|request| !request.text.starts_with(['(', '[']))
         .collect();
@@ -150,7 +151,7 @@ fn said(
         let text = agreed(lines, prompt)?;
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
     };
-    let text = &shortened(best.text, REQUEST_CHARS_MAX);
+    let text = &with_others(best, &requests);
     let is_alone = || {
         requests
             .iter()
@@ -184,6 +185,28 @@ fn said(
     let is_told = best.kind == RequestKind::Ask || answer.is_some();
     let became = is_told.then(became).unwrap_or_default();
     Some(format!("{text}{became}"))
+}
+
+/// A request with what else the prompt asks for behind it, as far as that has room.
+fn with_others(best: &Request<'_>, all: &[Request<'_>]) -> String {
+    let mut text = shortened(best.text, REQUEST_CHARS_MAX);
+    let behind = all.iter().skip_while(|one| one.text != best.text).skip(1);
+    let says = |ask: &str| {
+        content_words(ask)
+            .iter()
+            .filter(|word| !is_idle(word))
+            .count()
+            >= ASK_WORDS_MIN
+    };
+    let asks = behind.filter(|one| one.kind == RequestKind::Ask && says(one.text));
+    for ask in asks {
+        let joint = if text.ends_with('?') { " " } else { "; " };
+        if text.chars().count() + joint.len() + ask.text.chars().count() > REQUEST_CHARS_MAX {
+            break;
+        }
+        text.extend([joint, ask.text]);
+    }
+    text
 }
 
 /// Somebody speaks of themselves there; what nobody says and nobody answered was pasted. Of other languages nobody

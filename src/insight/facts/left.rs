@@ -136,13 +136,18 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
     let line = last?;
     let paragraph = line.words().trim_end().rsplit("\n\n").next()?;
     let text = folded(paragraph);
-    let announces = |sentence: &&str| announces(sentence) || ending(sentence) == Ending::GoesOn;
-    let said = sentences(&text).filter(announces).last()?;
+    let goes_on = |sentence: &&str| {
+        let is_open = matches!(ending(sentence), Ending::GoesOn | Ending::Waits);
+        is_open || announces(sentence)
+    };
+    let said = sentences(&text).filter(goes_on).last()?;
     // `Let me restore them` hangs on what stands before it
     let before = sentences(&text)
         .take_while(|sentence| *sentence != said)
         .last();
-    let is_vague = content_words(said).len() <= VAGUE_WORDS_MAX && points_back(said);
+    let waits = ending(said) == Ending::Waits;
+    let is_short = content_words(said).len() <= VAGUE_WORDS_MAX;
+    let is_vague = is_short && (waits || points_back(said));
     let said = match before.filter(|_| is_vague) {
         Some(before) => format!("{before} {said}"),
         None => said.to_owned(),
@@ -244,6 +249,9 @@ mod tests {
         let wants = Some("In progress: I'll amend the commit".to_owned());
         assert_eq!(said("Agent: The docs pass. I'll amend the commit:"), wants);
         assert_eq!(said("Agent: The docs pass."), None);
+        let waits = "Agent: The rewrite of carts is with an agent. Waiting on completion.";
+        let wants = "In progress: The rewrite of carts is with an agent. Waiting on completion.";
+        assert_eq!(said(waits).as_deref(), Some(wants));
     }
 
     #[test]

@@ -267,7 +267,10 @@ fn states_itself(sentence: &str) -> bool {
         .rsplit(' ')
         .next()
         .unwrap_or_default();
-    let is_lead = LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last);
+    let shows = ["here's ", "here’s ", "here is ", "here are "];
+    let is_lead = LEADS.iter().any(|lead| lower.starts_with(lead))
+        || OPEN.contains(&last)
+        || shows.iter().any(|cue| lower.contains(cue));
     sentence.split_whitespace().count() >= WORDS_MIN && !is_lead && !is_ask
 }
 

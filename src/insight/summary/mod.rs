@@ -1,6 +1,7 @@
 //! A summary as Markdown (003 § 4.2, D41).
 
 mod changes;
+mod checks;
 mod commits;
 mod escape;
 mod sections;
@@ -11,6 +12,9 @@ use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
     Resolution, Sourced, Summary, TestRuns,
 };
+use crate::rules::replies::{Reply, reply};
+use crate::rules::requests::is_idle;
+use crate::rules::words::content_words;
 pub use commits::{commit, commits};
 pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
@@ -35,7 +39,7 @@ pub fn body(summary: &Summary, profile: &str) -> String {
 }
 
 /// Titles of sections, as a stretch of a summary shows them.
-pub const TITLES: [&str; 16] = [
+pub const TITLES: [&str; 17] = [
     "Objective",
     "Result",
     "Further Requests",
@@ -47,6 +51,7 @@ pub const TITLES: [&str; 16] = [
     "Key Decisions",
     "Decisions by the Agent",
     "Test Results",
+    "Checks",
     "Files Modified",
     COMMITS,
     "Pull Requests",
@@ -59,7 +64,7 @@ pub fn sections(summary: &Summary) -> String {
     let nothing = LlmAdditions::default();
     let llm = summary.llm.as_ref().unwrap_or(&nothing);
     let mut out = String::new();
-    let objective = summary.objective.as_ref().map(|said| said.what.clone());
+    let objective = objective(summary).map(str::to_owned);
     let objective = match llm.objective.as_str() {
         "" => objective,
         model => Some(inline(model)),
@@ -78,12 +83,15 @@ pub fn sections(summary: &Summary) -> String {
     let settings = changes::settings(summary, llm);
     section(&mut out, "Configuration Changes", settings);
     section(&mut out, "Discoveries", said(&llm.discoveries));
-    let decisions = summary.decisions.iter().map(|d| decision(&d.what));
+    let decisions = summary.decisions.iter();
+    let decisions = decisions.filter(|told| says_what(&told.what));
+    let decisions = decisions.map(|told| decision(&told.what));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
     let by_agent = bullets(&summary.agent_decisions, |told| told.decision.clone());
     section(&mut out, "Decisions by the Agent", by_agent);
     section(&mut out, "Test Results", tests(summary, llm));
+    section(&mut out, "Checks", checks::checks(summary));
     section(&mut out, "Files Modified", changes::files(summary, llm));
     section(&mut out, COMMITS, bullets(&summary.commits, commit));
     let pulls = bullets(&summary.pull_requests, pull_request);
@@ -94,6 +102,12 @@ pub fn sections(summary: &Summary) -> String {
     let steps = bullets(&summary.next_steps, |step| step.clone());
     section(&mut out, "Next Steps", steps.chain(said(&llm.next_steps)));
     out
+}
+
+/// What was asked first, as it was written where that says more.
+pub fn objective(summary: &Summary) -> Option<&str> {
+    let objective = summary.objective.as_ref().map(|said| said.what.as_str());
+    summary.asked.as_deref().or(objective)
 }
 
 /// With steps all of it is a list in the order of time.
@@ -177,6 +191,10 @@ fn decision(decision: &Decision) -> String {
         .trim_end();
     let chosen = short(chosen, DECISION_CHARS_MAX);
     let mut text = match decision.about.as_deref() {
+        // `Which would you prefer?` says nothing without what was offered
+        Some(question) if question.ends_with('?') && is_vague(question) => {
+            format!("- **{chosen}**")
+        }
         Some(question) if question.ends_with('?') => format!("- {question} → **{chosen}**"),
         Some(about) => format!("- **{chosen}**: {about}"),
         None => format!("- **{chosen}**"),
@@ -189,6 +207,21 @@ fn decision(decision: &Decision) -> String {
         text.push_str(&alternatives(why));
     }
     text
+}
+
+/// With fewer words that say something a question asks for nothing in particular.
+const QUESTION_WORDS_MIN: usize = 2;
+
+/// It is more than a yes to a question that doesn't say to what.
+fn says_what(decision: &Decision) -> bool {
+    let is_bare = reply(&decision.decision) == Some(Reply::Agrees);
+    !(is_bare && decision.about.as_deref().is_some_and(is_vague))
+}
+
+fn is_vague(question: &str) -> bool {
+    let mut words = content_words(question);
+    words.retain(|word| !is_idle(word) && word != "prefer" && word != "option");
+    words.len() < QUESTION_WORDS_MIN
 }
 
 /// Of a longer one the rest is how.
