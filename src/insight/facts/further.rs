@@ -158,7 +158,8 @@ fn said(
             .all(|request| is_moved(request.text, answer))
     };
     if best.kind == RequestKind::Ask && is_alone() {
-        return None;
+        let is_left = answer.is_none() && is_left(lines, prompt);
+        return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
     }
     let is_work = || {
         exchange(lines, prompt.at)
@@ -187,26 +188,51 @@ fn said(
     Some(format!("{text}{became}"))
 }
 
-/// A request with what else the prompt asks for behind it, as far as that has room.
+/// A request with what else the prompt says, in order: all of it where that is short, else what else it asks for, as far
+/// as that has room.
 fn with_others(best: &Request<'_>, all: &[Request<'_>]) -> String {
-    let mut text = shortened(best.text, REQUEST_CHARS_MAX);
-    let behind = all.iter().skip_while(|one| one.text != best.text).skip(1);
-    let says = |ask: &str| {
-        content_words(ask)
-            .iter()
-            .filter(|word| !is_idle(word))
-            .count()
-            >= ASK_WORDS_MIN
-    };
-    let asks = behind.filter(|one| one.kind == RequestKind::Ask && says(one.text));
-    for ask in asks {
-        let joint = if text.ends_with('?') { " " } else { "; " };
-        if text.chars().count() + joint.len() + ask.text.chars().count() > REQUEST_CHARS_MAX {
-            break;
-        }
-        text.extend([joint, ask.text]);
+    let whole = joined(all.iter().map(|one| one.text));
+    if whole.chars().count() <= REQUEST_CHARS_MAX {
+        return whole;
     }
-    text
+    let says = |ask: &str| {
+        let words = content_words(ask);
+        words.iter().filter(|word| !is_idle(word)).count() >= ASK_WORDS_MIN
+    };
+    let best_text = shortened(best.text, REQUEST_CHARS_MAX);
+    let mut chosen = vec![best.text];
+    let asks = all
+        .iter()
+        .filter(|one| one.kind == RequestKind::Ask && says(one.text));
+    for ask in asks.filter(|ask| ask.text != best.text) {
+        let told = |text: &str| text == ask.text || chosen.contains(&text);
+        let more: Vec<&str> = all
+            .iter()
+            .map(|one| one.text)
+            .filter(|text| told(text))
+            .collect();
+        if joined(more.iter().copied()).chars().count() <= REQUEST_CHARS_MAX {
+            chosen = more;
+        }
+    }
+    match chosen.len() {
+        1 => best_text,
+        _ => joined(chosen.into_iter()),
+    }
+}
+
+fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut all = String::new();
+    for text in texts {
+        let ended = all.ends_with(['?', '!', '.', ':', '…']);
+        all.push_str(match all.is_empty() {
+            true => "",
+            false if ended => " ",
+            false => "; ",
+        });
+        all.push_str(text);
+    }
+    all
 }
 
 /// Somebody speaks of themselves there; what nobody says and nobody answered was pasted. Of other languages nobody
@@ -285,10 +311,29 @@ fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
     let is_last = !after.iter().any(|line| line.main);
     match outcome(main().map(|line| line.item)) {
         Some(SessionOutcome::Completed) if is_changed && !is_cut => " (done)",
-        Some(SessionOutcome::Blocked) if is_last && !is_changed => " (not done)",
-        _ if is_last && is_cut && !is_changed => " (not done)",
+        Some(SessionOutcome::Blocked) if is_last && !is_changed => NOT_DONE,
+        _ if is_last && is_cut && !is_changed => NOT_DONE,
         _ => "",
     }
+}
+
+/// Stands behind a request that nothing came of.
+const NOT_DONE: &str = " (not done)";
+
+/// The session ends in the middle of it, and nothing was changed for it.
+fn is_left(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
+    let exchange = exchange(lines, prompt.at);
+    let is_last = !lines[prompt.at + 1 + exchange.len()..]
+        .iter()
+        .any(|line| line.main);
+    let mut findings = exchange.iter().flat_map(|line| line.item.findings);
+    let main = exchange.iter().rev().filter(|line| line.main);
+    let ended = outcome(main.map(|line| line.item));
+    let is_open = matches!(
+        ended,
+        Some(SessionOutcome::InProgress | SessionOutcome::Blocked)
+    );
+    is_last && is_open && !findings.any(changes)
 }
 
 /// Something is not as it was.

@@ -69,6 +69,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let asks_for_it = asked
         .as_ref()
         .is_some_and(|asked| asked.what.contains("commit"));
+    next.extend(left::not_permitted(lines));
     next.extend(uncommitted.filter(|_| !asks_for_it));
     next.extend(asked);
     if matches!(

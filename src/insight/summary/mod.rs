@@ -5,12 +5,11 @@ mod checks;
 mod commits;
 mod escape;
 mod sections;
+mod test_results;
 
-use crate::model::finding::TestCounts;
-use crate::model::human::plural;
 use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
-    Resolution, Sourced, Summary, TestRuns,
+    Resolution, Sourced, Summary,
 };
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::is_idle;
@@ -71,10 +70,16 @@ pub fn sections(summary: &Summary) -> String {
     };
     section(&mut out, "Objective", objective);
     section(&mut out, "Result", result(summary));
-    let requests = bullets(&summary.requests, |request| request.clone());
+    let is_decided = |request: &str| {
+        let mut decisions = summary.decisions.iter();
+        decisions.any(|told| told.what.decision == request)
+    };
+    let requests = summary.requests.iter().map(|request| &request.what);
+    let requests = requests.filter(|request| !is_decided(request));
+    let requests = requests.map(|request| format!("- {request}"));
     section(&mut out, "Further Requests", requests);
-    let completed = bullets(&summary.completed, |task| task.clone());
-    section(&mut out, "Completed", completed.chain(said(&llm.completed)));
+    let completed = completed(&summary.completed).chain(said(&llm.completed));
+    section(&mut out, "Completed", completed);
     let cause = llm.root_cause.iter().map(|cause| inline(cause));
     section(&mut out, "Root Cause", cause);
     let errors = summary.errors_resolved.iter().map(|e| resolved(&e.what));
@@ -90,7 +95,7 @@ pub fn sections(summary: &Summary) -> String {
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
     let by_agent = bullets(&summary.agent_decisions, |told| told.decision.clone());
     section(&mut out, "Decisions by the Agent", by_agent);
-    section(&mut out, "Test Results", tests(summary, llm));
+    section(&mut out, "Test Results", test_results::tests(summary, llm));
     section(&mut out, "Checks", checks::checks(summary));
     section(&mut out, "Files Modified", changes::files(summary, llm));
     section(&mut out, COMMITS, bullets(&summary.commits, commit));
@@ -292,87 +297,26 @@ fn bullets<'s, T>(
         .map(move |item| format!("- {}", tell(&item.what)))
 }
 
+/// The last ones; of a longer list nobody reads the rest.
+const TASKS_MAX: usize = 12;
+
+fn completed(tasks: &[Sourced<String>]) -> impl Iterator<Item = String> + '_ {
+    let before = tasks.len().saturating_sub(TASKS_MAX);
+    let before = if before > 1 { before } else { 0 };
+    let all = bullets(&tasks[before..], |task| task.clone());
+    all.chain((before > 0).then(|| format!("- and {before} before these")))
+}
+
 /// A model's items.
 fn said(items: &[String]) -> impl Iterator<Item = String> + '_ {
     items.iter().map(|item| format!("- {}", inline(item)))
 }
 
-fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
-    let (last, runs) = match (&summary.tests, &llm.tests) {
-        (Some(Sourced { what: runs, .. }), _) => (&runs.last, Some(runs)),
-        (None, Some(last)) => (last, None),
-        (None, None) => return Vec::new(),
-    };
-    let framework = Some(inline(&last.runner)).filter(|name| !name.is_empty());
-    let framework = framework.map(|name| format!("- **Framework**: {name}"));
-    let said = runs.and_then(|runs| runs.said.as_deref());
-    let some = runs.filter(|runs| runs.part).map_or("", |_| SOME);
-    let results = match said {
-        Some(said) => format!("passed, says the agent: “{}”", inline(said)),
-        None => format!("{}{some}", counts(last)),
-    };
-    let mut lines: Vec<String> = framework.into_iter().collect();
-    lines.push(format!("- **Results**: {results}"));
-    lines.extend(failed(last));
-    let printed = runs.and_then(|runs| Some(f64::from(runs.coverage?) / 100.0));
-    if let Some(coverage) = printed.or(llm.coverage) {
-        lines.push(format!("- **Coverage**: {coverage:.1}%"));
-    }
-    lines.extend(runs.into_iter().flat_map(other_runs));
-    lines
-}
-
-/// A run of some tests says nothing of the others.
-const SOME: &str = " (some of the tests)";
-
-fn other_runs(runs: &TestRuns) -> Vec<String> {
-    let mut lines = Vec::new();
-    let some = if runs.part { SOME } else { "" };
-    if runs.said.is_some() && runs.last.passed > 0 {
-        let last = counts(&runs.last);
-        lines.push(format!("- **Last passed run**: {last}{some}"));
-    }
-    if let Some(full) = &runs.full {
-        lines.push(format!("- **Last full run**: {}", counts(full)));
-        lines.extend(failed(full));
-    }
-    if let Some(open) = &runs.open {
-        lines.push(format!(
-            "- **Still failing**, says the agent: “{}”",
-            inline(open)
-        ));
-    }
-    match (runs.runs, runs.failed) {
-        (0 | 1, _) => {}
-        (all, 0) => lines.push(format!("- **Runs**: at least {all}")),
-        (all, failed) => lines.push(format!(
-            "- **Runs**: at least {all}, {failed} of them failed"
-        )),
-    }
-    lines
-}
-
-/// The names of what failed.
-fn failed(run: &TestCounts) -> Option<String> {
-    let names: Vec<String> = run.failures.iter().map(|name| inline(name)).collect();
-    (!names.is_empty()).then(|| format!("- **Failed**: {}", names.join(", ")))
-}
-
-/// `12/13 passed`; of packages `13 packages ok`, `12 of 13 packages ok`.
-fn counts(run: &TestCounts) -> String {
-    let least = if run.partial { "at least " } else { "" };
-    let (passed, all) = (run.passed, run.passed + run.failed);
-    match (run.packages, run.failed) {
-        (false, _) => format!("{least}{passed}/{all} passed"),
-        (true, 0) => format!("{least}{} ok", plural(passed, "package")),
-        (true, _) if run.partial => format!("{} of at least {all} packages failed", run.failed),
-        (true, _) => format!("{passed} of {} ok", plural(all, "package")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::finding::TestCounts;
+    use crate::model::summary::TestRuns;
     use crate::model::summary::sourced;
     use crate::model::summary::{SessionOutcome, SettingChange};
 
