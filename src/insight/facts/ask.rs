@@ -3,7 +3,7 @@
 
 use super::prompts::Prompt;
 use super::words::shortened;
-use crate::rules::requests::request;
+use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, tokens};
 
 /// More is a document, and buries what came of it.
@@ -17,43 +17,67 @@ const NEW_WORDS_MIN: usize = 3;
 
 /// A prompt as it was written; `None` where the objective says as much.
 pub(super) fn ask(prompt: &Prompt<'_, '_>, objective: &str) -> Option<String> {
-    let text = written(prompt);
+    let text = written(prompt, objective);
     let told: Vec<String> = tokens(objective).collect();
     let words = content_words(&text);
     let is_new = |word: &&String| !told.iter().any(|own| is_same(own, word));
     (words.iter().filter(is_new).count() >= NEW_WORDS_MIN).then_some(text)
 }
 
-/// Sentences of a line behind each other, points and headings in lines of their own.
-fn written(prompt: &Prompt<'_, '_>) -> String {
-    let prose = &prompt.prose;
+/// A sentence with how it stands there.
+struct Part<'p> {
+    sentence: &'p str,
+    begins: bool,
+    is_point: bool,
+    is_heading: bool,
+    /// Of a prompt that is too long those with the smallest are told.
+    rank: usize,
+}
+
+/// Sentences of a line behind each other, points and headings in lines of their own; of a long prompt what the objective
+/// names and what else is asked for before the rest, with a sign where something is left out.
+fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
+    let parts = parts(prompt, objective);
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|nth| (parts[*nth].rank, *nth));
+    let mut left = ASK_CHARS_MAX;
+    let mut told = vec![false; parts.len()];
+    for nth in order {
+        let chars = parts[nth].sentence.chars().count() + 2;
+        if chars > left && told.contains(&true) {
+            break;
+        }
+        told[nth] = true;
+        left = left.saturating_sub(chars);
+    }
     let mut text = String::new();
-    let mut is_list = false;
-    for (nth, sentence) in prose.sentences.iter().enumerate() {
-        let begins = prose.lines.contains(&nth);
-        let is_point = prose.points.contains(&nth);
-        let is_heading = prose.headings.contains(&nth);
-        // thanks and greetings
-        if request(sentence).is_none() {
+    let (mut is_list, mut is_gap) = (false, false);
+    for (part, told) in parts.iter().zip(told) {
+        if !told {
+            is_gap = true;
             continue;
         }
-        let apart = is_point || is_heading || begins && (is_list || text.ends_with(':'));
+        let apart =
+            part.is_point || part.is_heading || part.begins && (is_list || text.ends_with(':'));
+        let gap = match std::mem::take(&mut is_gap) && !text.is_empty() {
+            true => " …",
+            false => "",
+        };
         let joint = match () {
             () if text.is_empty() => "",
-            () if apart => "\n",
-            () if text.ends_with(['.', '?', '!', ':', '…', ';', ',']) => " ",
-            () if begins => "\n",
+            () if apart || part.begins => "\n",
+            () if text.ends_with(['.', '?', '!', ':', ';', ',']) || !gap.is_empty() => " ",
             () => ". ",
         };
-        let mark = if is_point { "- " } else { "" };
-        let room = ASK_CHARS_MAX.saturating_sub(text.chars().count());
-        if sentence.chars().count() + joint.len() + mark.len() > room {
-            return cut(text, sentence, room);
-        }
-        text.extend([joint, mark, sentence]);
-        is_list = is_point || is_list && !begins;
+        let mark = if part.is_point { "- " } else { "" };
+        text.extend([gap, joint, mark]);
+        text.push_str(&shortened(part.sentence, ASK_CHARS_MAX));
+        is_list = part.is_point || is_list && !part.begins;
     }
-    let document = prose.document.join(" ");
+    if is_gap {
+        text.push_str(" …");
+    }
+    let document = prompt.prose.document.join(" ");
     if !document.is_empty() && !text.contains(&document) {
         let document = shortened(&document, DOCUMENT_CHARS_MAX);
         text.extend(["\n“", &document, "”"]);
@@ -61,14 +85,31 @@ fn written(prompt: &Prompt<'_, '_>) -> String {
     text
 }
 
-/// With a sign that it goes on; of a first sentence that is too long its beginning.
-fn cut(text: String, next: &str, room: usize) -> String {
-    const WORTH_CHARS: usize = 200;
-    match room >= WORTH_CHARS {
-        true if text.is_empty() => shortened(next, room),
-        true => format!("{text} {}", shortened(next, room)),
-        false => format!("{} …", text.trim_end_matches(':')),
+/// What is no greeting, each once.
+fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
+    let prose = &prompt.prose;
+    let mut parts: Vec<Part<'p>> = Vec::new();
+    for (nth, sentence) in prose.sentences.iter().enumerate() {
+        let Some(said) = request(sentence) else {
+            continue;
+        };
+        if parts.iter().any(|part| part.sentence == sentence) {
+            continue;
+        }
+        let is_ask = said.kind == RequestKind::Ask;
+        parts.push(Part {
+            sentence,
+            begins: prose.lines.contains(&nth),
+            is_point: prose.points.contains(&nth),
+            is_heading: prose.headings.contains(&nth),
+            rank: match () {
+                () if objective.contains(said.text) => 0,
+                () if is_ask || parts.is_empty() => 1,
+                () => 2,
+            },
+        });
     }
+    parts
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
                 passed: state,
                 failed,
                 run: line.source(CheckRun {
-                    command: check.words.join(" "),
+                    command: shown(&check.words),
                     said: state.and_then(|_| call.said(&check)),
                     ..CheckRun::default()
                 }),
@@ -144,6 +144,19 @@ impl<'t> Call<'t> {
         let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
         (is_short && is_own && !self.is_silent()).then(|| said.to_owned())
     }
+}
+
+/// A command without where its output goes.
+fn shown(words: &[String]) -> String {
+    let mut words = words.iter();
+    let mut shown: Vec<&str> = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-o" | "--output" => _ = words.next(),
+            word => shown.push(word),
+        }
+    }
+    shown.join(" ")
 }
 
 /// What makes two commands runs of the same: the words that are no options, paths or numbers.

@@ -2,6 +2,7 @@
 
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
+use super::stated::{STEP_BYTES_MAX, one_line, stated_first};
 use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -59,6 +60,8 @@ pub fn requests(
             true => Some(Answer::Result),
             false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
         };
+        let last = answer.is_none().then(|| last_said(lines, prompt)).flatten();
+        let answer = answer.or(last.as_deref().map(Answer::Last));
         let Some(text) = said(lines, prompt, answer.as_ref()) else {
             continue;
         };
@@ -89,10 +92,28 @@ pub fn requests(
     (all.collect(), told)
 }
 
+/// What the agent's words state that end what follows a prompt, in a line, where they ask nothing.
+fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
+    const SAID_CHARS_MIN: usize = 40;
+    let main = exchange(lines, prompt.at)
+        .iter()
+        .rev()
+        .filter(|line| line.main);
+    let is_note =
+        |line: &&LocatedItem<'_>| line.item.kind == ItemKind::Note && line.words() != INTERRUPTED;
+    let last = main.into_iter().find(|line| !is_note(line))?;
+    let words = last.words().trim_end();
+    let is_said = last.item.kind == ItemKind::Agent && !words.ends_with(['?', ':']);
+    let said = one_line(&stated_first(is_said.then_some(words)?), STEP_BYTES_MAX);
+    (said.chars().count() >= SAID_CHARS_MIN).then_some(said)
+}
+
 /// What the agent said to a request.
 enum Answer<'t> {
     /// In a line.
     Said(&'t str),
+    /// The same, of words that are no answer of their own.
+    Last(&'t str),
     /// The session's result.
     Result,
 }
@@ -108,7 +129,7 @@ fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
     let is_short = match answer {
         Some(Answer::Said(answer)) => answer.len() <= MOVED_BYTES_MAX,
         Some(Answer::Result) => false,
-        None => true,
+        Some(Answer::Last(_)) | None => true,
     };
     let about = content_words(text);
     let says = |word: &&String| !is_move(word) && !is_idle(word);
@@ -143,7 +164,7 @@ fn said(
         }
     };
     let became = || match answer {
-        Some(Answer::Said(answer)) => format!("{ANSWERED}{answer}"),
+        Some(Answer::Said(answer) | Answer::Last(answer)) => format!("{ANSWERED}{answer}"),
         Some(Answer::Result) => IN_RESULT.to_owned(),
         None => became(lines, prompt).to_owned(),
     };
@@ -158,7 +179,8 @@ fn said(
             .all(|request| is_moved(request.text, answer))
     };
     if best.kind == RequestKind::Ask && is_alone() {
-        let is_left = answer.is_none() && is_left(lines, prompt);
+        let is_bare = matches!(answer, None | Some(Answer::Last(_)));
+        let is_left = is_bare && is_left(lines, prompt);
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
     }
     let is_work = || {

@@ -57,10 +57,16 @@ pub fn asked(
         text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
     }
     let whole = ask(first, &text).map(|mut whole| {
-        let about = about.iter().filter(|name| !is_told(&whole, name));
-        let about: Vec<&str> = about.map(String::as_str).collect();
+        // the project is told beside every summary
+        let is_new = |name: &&String| Some(name.as_str()) != context.project;
+        let about = about.iter().filter(is_new);
+        let about: Vec<&str> = about
+            .filter(|name| !is_told(&whole, name))
+            .map(String::as_str)
+            .collect();
         if !about.is_empty() {
-            whole.push_str(&format!(" ({})", about.join(", ")));
+            let joint = if whole.contains('\n') { "\n" } else { " " };
+            whole.push_str(&format!("{joint}({})", about.join(", ")));
         }
         whole
     });

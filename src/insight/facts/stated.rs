@@ -219,6 +219,7 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
         let last = sentences(line).last().unwrap_or_default();
         let before = line.strip_suffix(last).unwrap_or_default().trim_end();
         let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
+        let is_alone = is_alone && !shows(line);
         let states = states_itself(last);
         match before.is_empty() {
             _ if states => kept.push(format!("{}.", line.trim_end_matches(':'))),
@@ -268,11 +269,15 @@ fn states_itself(sentence: &str) -> bool {
         .rsplit(' ')
         .next()
         .unwrap_or_default();
-    let shows = ["here's ", "here’s ", "here is ", "here are "];
-    let is_lead = LEADS.iter().any(|lead| lower.starts_with(lead))
-        || OPEN.contains(&last)
-        || shows.iter().any(|cue| lower.contains(cue));
+    let is_lead =
+        LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last) || shows(&lower);
     sentence.split_whitespace().count() >= WORDS_MIN && !is_lead && !is_ask
+}
+
+/// It only leads to what is shown: `Based on the log, here's the entry:`
+fn shows(sentence: &str) -> bool {
+    const CUES: [&str; 4] = ["here's ", "here’s ", "here is ", "here are "];
+    CUES.iter().any(|cue| sentence.contains(cue))
 }
 
 fn indent(line: &str) -> usize {

@@ -89,7 +89,12 @@ pub fn sections(summary: &Summary) -> String {
     section(&mut out, "Configuration Changes", settings);
     section(&mut out, "Discoveries", said(&llm.discoveries));
     let decisions = summary.decisions.iter();
-    let decisions = decisions.filter(|told| says_what(&told.what));
+    // an agreement stands with the request that it is, and what came of it
+    let is_agreed = |line: u64| {
+        let mut requests = summary.requests.iter();
+        requests.any(|request| request.line == line && request.what.starts_with('“'))
+    };
+    let decisions = decisions.filter(|told| says_what(&told.what) && !is_agreed(told.line));
     let decisions = decisions.map(|told| decision(&told.what));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
