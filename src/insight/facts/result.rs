@@ -5,7 +5,8 @@ use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::stated::{STEP_BYTES_MAX, one_line, stated, stated_first};
+use super::remarks::{done_so_far, parts};
+use super::stated::{STEP_BYTES_MAX, begun, one_line, stated, stated_first};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -163,7 +164,7 @@ fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let mut said: Vec<(&LocatedItem<'_>, String)> = words
         .take(REMARKS_MAX)
-        .map(|line| (line, one_line(&stated_first(line.words()).0, STEP_BYTES_MAX)))
+        .map(|line| (line, one_line(&stated_first(line.words()), STEP_BYTES_MAX)))
         .filter(|(_, said)| !said.is_empty())
         .collect();
     said.reverse();
@@ -381,14 +382,14 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
     let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
     let mut words = words.filter(|(_, line)| !line.words().is_empty() && states(line.words()));
     let (at, last) = words.next()?;
-    let (said, is_all) = stated_first(last.words());
+    let (said, is_all) = begun(last.words());
     let bytes: usize = said.iter().map(String::len).sum();
     if bytes < SHORT_BYTES {
         let long = words.take(NEAR_ANSWERS).find_map(|(at, line)| {
             let after = exchange[at..].iter().flat_map(|line| line.item.findings);
             let is_late = after.filter(is_edit).count() * 2 <= edits;
             let is_long = is_late && line.words().len() >= LIST_BYTES_MIN;
-            let (list, is_all) = is_long.then(|| stated_first(line.words()))?;
+            let (list, is_all) = is_long.then(|| begun(line.words()))?;
             let points = list.iter().filter(|line| is_point(line)).count();
             let is_report = list.len() >= 2 && line.words().len() >= REPORT_BYTES_MIN;
             (points >= 2 || is_report).then_some((line, list, is_all))
@@ -399,55 +400,15 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
             return Some((line, list, (0, behind), is_all));
         }
     }
-    let mut all = parts(&exchange[..at], &said);
+    let mut all = match ending(last.words()) {
+        // who waits tells what is done in the words before
+        Ending::Waits if bytes < LIST_BYTES_MIN => done_so_far(&exchange[..at]),
+        _ => parts(&exchange[..at], &said),
+    };
     let before = all.len();
     all.extend(said);
     (!all.is_empty()).then_some((last, all, (before, 0), is_all))
 }
-
-/// Points of reports in the middle of work that name files which were changed; none where the last words name one.
-fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String> {
-    let changed = |line: &LocatedItem<'_>| {
-        let paths = line
-            .item
-            .findings
-            .iter()
-            .filter_map(|finding| match finding {
-                Finding::Changed { path, .. } => path.rsplit(['/', '\\']).next().map(str::to_owned),
-                _ => None,
-            });
-        paths.collect::<Vec<String>>()
-    };
-    let first = exchange.iter().position(|line| !changed(line).is_empty());
-    let Some(first) = first else {
-        return Vec::new();
-    };
-    let names: Vec<String> = exchange.iter().flat_map(changed).collect();
-    let names_one = |text: &&String| names.iter().any(|name| text.contains(name.as_str()));
-    let points = last.iter().filter(|text| is_point(text)).count();
-    if points >= 2 || last.iter().any(|text| names_one(&text)) {
-        return Vec::new();
-    }
-    let reports = exchange[first..].iter();
-    let reports = reports.filter(|line| line.main && line.item.kind == ItemKind::Agent);
-    let mut all: Vec<String> = Vec::new();
-    for line in reports.filter(|line| line.words().contains("\n- ")) {
-        let (points, _) = stated_first(line.words());
-        let points = points
-            .iter()
-            .filter(|text| is_point(text))
-            .filter(names_one);
-        for point in points {
-            if all.len() < PARTS_MAX && !all.contains(point) {
-                all.push(point.clone());
-            }
-        }
-    }
-    all
-}
-
-/// More points of the middle of work are a log.
-const PARTS_MAX: usize = 5;
 
 /// Without a list, shorter words tell of one thing.
 const REPORT_BYTES_MIN: usize = 400;
