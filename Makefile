@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
+.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install bench-peers bench-scale
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,14 @@ fmt: ## format the code
 
 bench: ## measure speed and size; prints the table of docs/performance.md
 	FALKORDB_BIN=$$(scripts/graph-parts || true) $(CARGO) bench --profile dist
+
+bench-peers: ## measure other programs over the same logs (LOGS=HOME); writes the table and picture of docs/performance.md
+	@$(CARGO) build --profile dist
+	@scripts/bench-peers target/dist/sessionmill --write $(if $(LOGS),--logs "$(LOGS)") $(WITH)
+
+bench-scale: ## measure stores of four sizes (SIZES=1000,10000,…); writes the table and picture of docs/performance.md; half an hour
+	@$(CARGO) build --profile dist
+	@scripts/bench-scale target/dist/sessionmill --write $(if $(SIZES),--sizes "$(SIZES)")
 
 # Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; a stable toolchain will do. The
 # first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in
