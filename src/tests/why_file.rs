@@ -130,7 +130,10 @@ fn windows_paths_and_files_that_only_git_names_are_found() {
     for (typed, wants) in [
         ("total.py", "edited: src/cart/total.py  1 edit, +1 −0 lines"),
         ("cart/total.py", "edited: src/cart/total.py  1 edit"),
-        ("cart/store.go", "edited: src/cart/store.go  from git, +3 −1 lines"),
+        (
+            "cart/store.go",
+            "edited: src/cart/store.go  from git, +3 −1 lines",
+        ),
     ] {
         let ran = site.desk.run(&format!("sessionmill why --file {typed}"));
         assert!(ran.stdout.contains(wants), "{typed}: {}", ran.shown());
