@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench bench-peers bench-scale eval eval-locomo eval-meaning fuzz dist dist-check install bench-peers bench-scale
+.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install bench-peers bench-scale
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
