@@ -99,12 +99,7 @@ fn cold(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<u64
     let each = format!("{:.1} s", cpu / (bytes / 1e9));
     figures.push(told("its CPU time, for each GB of logs", each));
     let text = format!("{:.0} MB", megabytes(peak));
-    figures.push(judged(
-        "its peak memory",
-        text,
-        "≤ 80 MB",
-        peak <= 80 * MB,
-    ));
+    figures.push(judged("its peak memory", text, "≤ 80 MB", peak <= 80 * MB));
     let text = format!("{:.1} %", store * 100.0);
     figures.push(judged("store ÷ logs", text, "≤ 8 %", store <= 0.08));
     let text = format!("{:.1} %", kinds * 100.0);
