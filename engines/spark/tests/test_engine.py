@@ -144,7 +144,7 @@ class Engine(unittest.TestCase):
         home = self.home(local.homes()[-1])
         tables = local.backfilled(home)
         lake = f"{self.folder.name}/lake"
-        run(SPARK, self.options(home, lake, partition_bytes=1 << 20, split_bytes=1))
+        run(SPARK, self.options(home, lake, partition_bytes=4 << 10, split_bytes=1))
         self.assertTrue(list(Path(lake).glob("state/ids/*/*/taken.parquet")), "families were divided")
         self.assertSameRows(f"{lake}/tables", tables)
 
@@ -174,8 +174,11 @@ class ObjectStorage:
     """Moto's server: what Amazon's storage answers, on this machine."""
 
     def __init__(self):
+        import logging
+
         from moto.server import ThreadedMotoServer
 
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         self.server.start()
         host, port = self.server.get_host_and_port()
@@ -198,7 +201,7 @@ class ObjectStorage:
         for bucket in (prefix.split("/")[0], "lake"):
             filesystem.create_dir(bucket)
         for log in home.rglob("*.jsonl*"):
-            with filesystem.open_output_stream(f"{prefix}/{log.relative_to(home)}") as stream:
+            with filesystem.open_output_stream(f"{prefix}/{log.relative_to(home)}", compression=None) as stream:
                 stream.write(log.read_bytes())
 
 

@@ -220,7 +220,7 @@ def _divide(spark, options: Options, files: pa.Table, number: int) -> None:
 
         owners = pairs.groupBy("id").agg(sql.min("position").alias("owner"), sql.count("*").alias("copies"))
         owners = owners.filter("copies > 1")
-        taken = pairs.join(owners, "id").filter("position > owner").select("file", "id").toArrow()
+        taken = pairs.join(owners, "id").filter("position > owner").select("file", "id", "owner").toArrow()
         order = pa.table({"key": ordered, "order": pa.array(range(len(ordered)), pa.int64())})
         lake.write_table(f"{name}/order.parquet", order)
         lake.write_table(f"{name}/taken.parquet", taken.sort_by("file"))
@@ -308,6 +308,9 @@ def _requests(lake: Lake, rows: list[dict], own: str, number: int, place):
         order.update(zip(table["key"].to_pylist(), table["order"].to_pylist(), strict=True))
         keys = [row["key"] for row in rows]
         table = lake.read_table(f"{name}/taken.parquet", filters=[("file", "in", keys)])
+        # what a file of this very task owns, the program finds out
+        here = pa.array([order[key] for key in keys if key in order], table.schema.field("owner").type)
+        table = table.filter(pc.invert(pc.is_in(table["owner"], here)))
         for key in keys:
             ids = table.filter(pc.equal(table["file"], key))["id"]
             taken[key] = np.asarray(ids).astype("<i8").tobytes()
