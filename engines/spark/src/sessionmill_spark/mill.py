@@ -126,8 +126,8 @@ class Mill:
     def deliver(self, lines, sink: "Sink", receipts: list[dict], folder: Path) -> tuple[list[dict], str | None]:
         """Brings what the lines come to to a sink; gives all receipts, and why something still waits."""
         words = self.arguments("merge", folder, False) + ["--deliver", sink.name]
-        for endpoint in sink.consents:
-            words += ["--consent", endpoint]
+        for text in sink.confirmed:
+            words += ["--confirm", text]
         held = folder / "receipts"
         held.write_text("".join(json.dumps(receipt) + "\n" for receipt in receipts))
         words += ["--receipts", str(held)]
@@ -149,10 +149,10 @@ class Mill:
 
 @dataclass(frozen=True)
 class Sink:
-    """A destination of the settings, and the endpoints that somebody agreed to."""
+    """A destination of the settings, and what somebody agreed to, word for word."""
 
     name: str
-    consents: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
     # at most so many tasks deliver at once
     parallel: int = 4
 
