@@ -140,6 +140,23 @@ class Engine(unittest.TestCase):
         self.assertEqual({path: path.stat().st_mtime_ns for path in parts}, parts)
         self.assertSameRows(f"{lake}/tables", tables)
 
+    def test_sessions_that_rest_later_get_their_summaries_then(self):
+        home = self.home()
+        tables = local.backfilled(home)
+        now = time.time()
+        for log in home.rglob("*.jsonl*"):
+            os.utime(log, (now, now))
+        lake = f"{self.folder.name}/lake"
+        options = self.options(home, lake)
+        # by a clock that is behind the sessions none of them rests
+        options.mill.now = "2025-07-01T00:00:00Z"
+        self.assertEqual(run(SPARK, options)["runs"], 1)
+        self.assertIsNotNone(local.first_difference(local.rows(f"{lake}/tables"), local.rows(tables)))
+        options.mill.now = local.NOW
+        done = run(SPARK, options)
+        self.assertEqual((done["runs"], done["files"]), (1, 0), "no log is read again")
+        self.assertSameRows(f"{lake}/tables", tables)
+
     def test_a_family_that_is_divided_by_records_comes_to_the_same(self):
         home = self.home(local.homes()[-1])
         tables = local.backfilled(home)

@@ -221,6 +221,21 @@ def scratch(prefix: str) -> tempfile.TemporaryDirectory:
     return tempfile.TemporaryDirectory(prefix=f"sessionmill-{prefix}-", ignore_cleanup_errors=True)
 
 
+# Lines of a component that are worth a folder in memory.
+SMALL_BYTES = 32 << 20
+MEMORY = "/dev/shm"
+
+
+def quick_scratch(needs: int) -> tempfile.TemporaryDirectory:
+    """The same for some bytes of lines, in memory where there is room: the program syncs each file that it writes."""
+    folder = None
+    if needs <= SMALL_BYTES and os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK):
+        # a store and its tables take some times what the lines take
+        if shutil.disk_usage(MEMORY).free > 10 * needs + (16 << 20):
+            folder = MEMORY
+    return tempfile.TemporaryDirectory(prefix="sessionmill-merge-", dir=folder, ignore_cleanup_errors=True)
+
+
 def find_program(named: str | None) -> str:
     """The program: as named, else as the shell finds it."""
     found = shutil.which(named or "sessionmill")
