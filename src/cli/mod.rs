@@ -25,6 +25,7 @@ mod forget;
 mod graph;
 mod help;
 mod hooks;
+mod import;
 mod init;
 mod insights;
 mod ledger;
@@ -97,6 +98,7 @@ enum Command {
     Search(search::Args),
     Show(show::Args),
     Resume(resume::Args),
+    #[command(alias = "list", alias = "ls")]
     Sessions(sessions::Args),
     Browse(browse::Args),
     Recall(recall::Args),
@@ -107,6 +109,7 @@ enum Command {
     Stats(stats::Args),
     Report(report::Args),
     Export(export::Args),
+    Import(import::Args),
     Deliver(deliver::Args),
     Doctor(doctor::Args),
     Eval(eval::Args),
@@ -156,6 +159,7 @@ impl Command {
             Command::Stats(args) => stats::run(args, ctx),
             Command::Report(args) => report::run(args, ctx),
             Command::Export(args) => export::run(args, ctx),
+            Command::Import(args) => import::run(args, ctx),
             Command::Deliver(args) => deliver::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
             Command::Eval(args) => eval::run(args, ctx),

@@ -15,7 +15,6 @@ use crate::pipeline::tables::{TablesOptions, export};
 use crate::store::Store;
 use anyhow::Result;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Turn log files into episodes on standard output, without a store

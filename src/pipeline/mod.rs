@@ -19,6 +19,7 @@ pub mod eval;
 pub mod explain;
 pub mod graph_counts;
 pub mod graph_gate;
+pub mod import;
 pub mod ingest_options;
 pub mod keys;
 pub mod last_run;

@@ -6,6 +6,8 @@
 //! that nothing stays that should be gone. Knows nothing of what is in the files.
 
 use super::atomic;
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
+use crate::stages::upload::Sink;
 use crate::tables::schema::{Name, PARTITION, TABLES_VERSION, table};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,6 +168,40 @@ impl TablesFolder {
     fn path(&self, table: &str, month: &str, number: u32) -> PathBuf {
         let folder = self.root.join(table).join(format!("{PARTITION}={month}"));
         folder.join(format!("part-{number:03}.parquet"))
+    }
+}
+
+/// What it shares with other sinks. Its files are made of the store as a whole: no episode is handed over.
+impl Sink for TablesFolder {
+    fn replaces(&self) -> bool {
+        true
+    }
+
+    fn place(&self, _: &OutboundEpisode) -> String {
+        String::new()
+    }
+
+    fn check(&mut self) -> Result<String, DeliveryError> {
+        let fault = || atomic::fault(&self.root);
+        self.make().map_err(fault())?;
+        let manifest = self.manifest().map_err(fault())?.unwrap_or_default();
+        let units: usize = manifest.parts.iter().map(|part| part.units.len()).sum();
+        let files: usize = manifest.parts.iter().map(|part| part.files.len()).sum();
+        let root = self.root.display();
+        Ok(format!("{root}: {units} sessions in {files} files"))
+    }
+
+    fn deliver(&mut self, _: &[OutboundEpisode]) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
+        let reason = format!("{}: tables take no single episodes", self.root.display());
+        Err(DeliveryError::Misconfigured(reason))
+    }
+
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
+        Ok(vec![Landed::Unknown; receipts.len()])
+    }
+
+    fn forget(&mut self, _: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
+        Ok(Vec::new())
     }
 }
 

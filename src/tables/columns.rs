@@ -72,7 +72,7 @@ const WHERE: [Column; 5] = [
     .or_null(),
     int("line", "the line of its record in the log, from 1"),
     time(
-        "at",
+        "ts",
         "when its episode began (records within an episode have no time of their own here)",
     )
     .or_null(),
@@ -258,7 +258,7 @@ const CALL: [Column; 5] = [
     text("result", "what it returned, in a few words").or_null(),
     text(
         "status",
-        "`ok`, `failed`, `refused` (by a person), `denied` (by a rule or hook), `interrupted`, \
+        "`ok`, `failed` (also a command whose tests failed, whatever its exit code), `refused` (by a person), `denied` (by a rule or hook), `interrupted`, \
                     `running` (in the background), `no_result`",
     ),
 ];
@@ -284,10 +284,7 @@ const COMMAND: [Column; 8] = [
         "what it is for: `create`, `modify`, `delete`, `read`, `search`, `execute`, `configure`, \
                     `communicate`, `validate`, `transform`",
     ),
-    text(
-        "status",
-        "as in `tool_calls`; also `failed` where it ran tests and some failed",
-    ),
+    text("status", "as in `tool_calls`"),
     boolean("failed", "`status` is `failed`"),
     int("exit_code", "of one that failed, where it is known").or_null(),
     text("result", "what it printed, in a few words").or_null(),
@@ -394,7 +391,7 @@ const DECISION: [Column; 8] = [
     int("nth", "counts from 0 within the session"),
     text("episode_id", "the episode that tells it"),
     int("line", "the line of its record in the log, from 1"),
-    time("at", "when its episode began").or_null(),
+    time("ts", "when its episode began").or_null(),
     text(
         "decided_by",
         "`person`, `agent` (which says that it chose by itself)",
@@ -420,7 +417,7 @@ const GIT: [Column; 26] = [
         "project",
         "the project's name: its last folder; `project` where paths are hidden",
     ),
-    time("at", "when"),
+    time("ts", "when"),
     text("operation", "`commit`, `reset`, `rebase`, …"),
     text("mode", "`hard`, `fast-forward`, `aborted`, …").or_null(),
     text("branch", "where it happened; null: HEAD was detached").or_null(),
@@ -460,14 +457,14 @@ fn usage() -> Table {
         name: "usage",
         meaning: "Tokens and cost: one row per episode, model and half hour. Tokens without a model or \
                   time have a row of their own.",
-        key: &["episode_id", "model", "at"],
+        key: &["episode_id", "model", "ts"],
         columns: columns(&[&WHOSE, &USAGE, &TOKENS, &USAGE_COST]),
     }
 }
 
 const USAGE: [Column; 3] = [
     text("episode_id", "the episode"),
-    time("at", "when the half hour began; null: not known").or_null(),
+    time("ts", "when the half hour began; null: not known").or_null(),
     text(
         "model",
         "as the log writes it, `[1m]` behind it on long requests; null: not known",

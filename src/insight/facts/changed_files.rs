@@ -25,6 +25,13 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     all.into_values().collect()
 }
 
+/// The files that only git names as changed.
+pub fn files_by_git(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
+    let mut all = files(lines);
+    all.retain(|file| file.what.by_git);
+    all
+}
+
 /// Files that calls changed.
 #[derive(Default)]
 struct Edited<'t> {
@@ -88,6 +95,7 @@ impl Kept {
             && file.edits > self.committed.2
         {
             (file.added, file.removed) = (before + added, gone + removed);
+            file.counted = true;
         }
     }
 
@@ -98,6 +106,7 @@ impl Kept {
         let staged = self.staged.take().filter(|_| file.edits > edits);
         if let Some((added, removed)) = staged {
             (file.added, file.removed) = (before + added, gone + removed);
+            file.counted = true;
         }
         self.committed = (file.added, file.removed, file.edits);
     }
@@ -124,7 +133,7 @@ impl<'t> Edited<'t> {
                 kept.file.what.added += added;
                 kept.file.what.removed += removed;
                 kept.file.what.edits += 1;
-                kept.file.what.deleted = false;
+                (kept.file.what.deleted, kept.file.what.counted) = (false, false);
             }
             Finding::File { path, became } => self.become_of(line, path, *became),
             Finding::Commit { .. } => {

@@ -195,6 +195,24 @@ fn rows(units: &[&TableUnit], store: &Store, maker: &RowMaker) -> Result<Rows, E
     Ok(all)
 }
 
+/// Of what the list in a folder has, how much is in files that are there as they were written, and how much
+/// is not.
+///
+/// # Errors
+/// When the list can't be read.
+pub fn verify(folder: &Path) -> Result<(u64, u64), Error> {
+    let to = TablesFolder::new(folder.to_owned());
+    let manifest = to.manifest().map_err(|error| failure(folder, &error))?;
+    let (mut whole, mut missing) = (0, 0);
+    for part in manifest.iter().flat_map(|manifest| &manifest.parts) {
+        match to.is_whole(part) {
+            true => whole += part.units.len() as u64,
+            false => missing += part.units.len() as u64,
+        }
+    }
+    Ok((whole, missing))
+}
+
 #[cfg(feature = "parquet")]
 fn encode(name: Name, rows: &Rows) -> Result<Vec<u8>, Error> {
     crate::tables::parquet::encode(table(name), rows.of(name))

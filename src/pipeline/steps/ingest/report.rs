@@ -284,13 +284,16 @@ impl IngestReport {
             bytes(self.tally.read_bytes),
             duration_ms(read_ms),
         );
-        let fates =
-            Fate::ALL.map(|fate| format!("{} {}", count(self.ledger.of(fate)), fate.as_str()));
+        let fates = Fate::ALL.map(|fate| (self.ledger.of(fate), fate.as_str()));
+        let fates = fates.into_iter().chain([(self.ledger.pending, "pending")]);
+        let fates: Vec<String> = fates
+            .filter(|(lines, _)| *lines > 0)
+            .map(|(lines, fate)| format!("{} {fate}", count(lines)))
+            .collect();
         let ledger = format!(
-            "{}: {}, {} pending",
+            "{}: {}",
             plural(self.ledger.total(), "line"),
-            fates.join(", "),
-            self.ledger.pending
+            fates.join(", ")
         );
         let stored = format!(
             "{}, {} changed; {} of text, ≈ {} tokens",
