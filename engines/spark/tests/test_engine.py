@@ -64,6 +64,18 @@ class Engine(unittest.TestCase):
                 self.assertSameRows(f"{lake}/tables", tables)
             self.assertEqual(run(SPARK, options)["runs"], 0, "again is nothing")
 
+    def test_spark_reads_an_export_and_its_own_tables(self):
+        home = self.home()
+        tables = local.backfilled(home)
+        lake = f"{self.folder.name}/lake"
+        run(SPARK, self.options(home, lake))
+        for name, (_, rows) in local.rows(tables).items():
+            for folder in (tables, f"{lake}/tables"):
+                self.assertEqual(SPARK.read.parquet(f"{folder}/{name}").count(), len(rows), f"{folder}/{name}")
+        SPARK.read.parquet(f"{lake}/tables/commands").createOrReplaceTempView("commands")
+        (row,) = SPARK.sql("SELECT count(*) AS runs, count_if(failed) AS failed FROM commands").collect()
+        self.assertGreater(row["runs"], row["failed"])
+
     def test_logs_that_grow_in_three_steps_come_to_the_same_and_only_what_grew_is_read(self):
         whole = self.home(local.homes()[-1], "whole")
         growing = Path(self.folder.name).resolve() / "home"
