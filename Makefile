@@ -53,7 +53,8 @@ test-mcp: ## let the official MCP client speak with the server; installs it from
 test-engine: ## compare what Spark makes of logs with a local run, row by row: killed, grown, divided, from object storage; needs Java 17 and PySpark (into target/engine)
 	@scripts/spark-parts >/dev/null
 	$(CARGO) build --release
-	cd engines/spark && PYTHONPATH=src $$(../../scripts/spark-parts) -m unittest discover -s tests
+	export FALKORDB_BIN=$$(scripts/graph-parts || true); python=$$(scripts/spark-parts); \
+		cd engines/spark && PYTHONPATH=src $$python -m unittest discover -s tests
 
 bench-engine: ## measure the stages inside Spark (CORPUS_DIR=DIR, BENCH_BYTES=4G); the table of docs/scale.md
 	@scripts/spark-parts >/dev/null

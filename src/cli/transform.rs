@@ -65,9 +65,9 @@ pub struct MergeArgs {
     /// Receipts that an earlier --deliver printed
     #[arg(long, value_name = "FILE", requires = "deliver")]
     receipts: Option<PathBuf>,
-    /// Consent to sending what the logs say to this endpoint
-    #[arg(long, value_name = "ENDPOINT", requires = "deliver")]
-    consent: Vec<String>,
+    /// Consent to sending to an endpoint, word for word as `sessionmill consent give` asks for it
+    #[arg(long, value_name = "TEXT", requires = "deliver")]
+    confirm: Vec<String>,
 }
 
 /// `transform`.
@@ -139,7 +139,7 @@ fn tables(merge: Merge, dir: &Path, settings: Option<&Path>, ctx: &mut Ctx) -> R
 fn send(merge: Merge, sink: &str, args: &MergeArgs, ctx: &mut Ctx) -> Result<Exit> {
     let mut told = DeliverOptions {
         sink: sink.to_owned(),
-        consents: args.consent.clone(),
+        confirmed: args.confirm.clone(),
         receipts: Vec::new(),
     };
     if let Some(file) = &args.receipts {

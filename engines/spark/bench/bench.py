@@ -91,11 +91,14 @@ def bench_transform(wanted: int) -> None:
             return processor_seconds([*words, "backfill", "--steps", "ingest", "--quiet"], environment, None)
 
         def transform() -> float:
-            return processor_seconds([*words, "transform"], environment, names)
+            return processor_seconds(
+                [*words, "transform", "--settings", str(home / ".graphiti")], environment, names
+            )
 
         # turn by turn, so that what else the machine does meets both
         turns = [(local_run(), transform()) for _ in range(3)]
-        (ingest, _), (lines, memory) = min(t[0] for t in turns), min(t[1] for t in turns)
+        ingest, lines = min(t[0][0] for t in turns), min(t[1][0] for t in turns)
+        memory = max(t[1][1] for t in turns)
         print(f"a local run's ingest, 1 core       {total / 1e6 / ingest:8.1f} MB/s  ({total / 1e6:.0f} MB)")
         print(f"transform, 1 core                  {total / 1e6 / lines:8.1f} MB/s  {ingest / lines:.2f} x  (≥ 0.9)")
         print(f"transform, peak memory             {memory / 1e6:8.1f} MB    (≤ 150)")
@@ -107,10 +110,19 @@ def processor_seconds(words, environment, given) -> tuple[float, int]:
         standard_input.write((given or "").encode())
         standard_input.seek(0)
         process = subprocess.Popen(words, stdin=standard_input, stdout=nowhere, env=environment)
-        _, status, used = os.wait4(process.pid, 0)
+        # what a process was before its program began counts in `ru_maxrss`: its own status says what the program took
+        peak = 0
+        while True:
+            done, status, used = os.wait4(process.pid, os.WNOHANG)
+            if done:
+                break
+            words_of = Path(f"/proc/{process.pid}/status").read_text()
+            if met := re.search(r"VmHWM:\s+(\d+) kB", words_of):
+                peak = max(peak, int(met[1]) * 1024) 
+            time.sleep(0.01)
     if os.waitstatus_to_exitcode(status) != 0:
         raise SystemExit(f"bench-engine: {words}: ended with {os.waitstatus_to_exitcode(status)}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    return used.ru_utime + used.ru_stime, peak
 
 
 def bench_executors(wanted: int) -> None:

@@ -1,5 +1,6 @@
 """What tests compare with: a local backfill, its export, and a small cluster on this machine."""
 
+import atexit
 import hashlib
 import json
 import os
@@ -129,6 +130,8 @@ def spark(workers: int = 2, **more):
     from pyspark.sql import SparkSession
 
     scratch = tempfile.mkdtemp(prefix="sessionmill-spark-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    os.environ["SPARK_WORKER_DIR"] = f"{scratch}/work"
     builder = SparkSession.builder.master(f"local-cluster[{workers},1,512]").appName("sessionmill-test")
     settings = {
         "spark.driver.memory": "512m",

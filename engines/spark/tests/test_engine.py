@@ -64,6 +64,18 @@ class Engine(unittest.TestCase):
                 self.assertSameRows(f"{lake}/tables", tables)
             self.assertEqual(run(SPARK, options)["runs"], 0, "again is nothing")
 
+    def test_spark_reads_an_export_and_its_own_tables(self):
+        home = self.home()
+        tables = local.backfilled(home)
+        lake = f"{self.folder.name}/lake"
+        run(SPARK, self.options(home, lake))
+        for name, (_, rows) in local.rows(tables).items():
+            for folder in (tables, f"{lake}/tables"):
+                self.assertEqual(SPARK.read.parquet(f"{folder}/{name}").count(), len(rows), f"{folder}/{name}")
+        SPARK.read.parquet(f"{lake}/tables/commands").createOrReplaceTempView("commands")
+        (row,) = SPARK.sql("SELECT count(*) AS runs, count_if(failed) AS failed FROM commands").collect()
+        self.assertGreater(row["runs"], row["failed"])
+
     def test_logs_that_grow_in_three_steps_come_to_the_same_and_only_what_grew_is_read(self):
         whole = self.home(local.homes()[-1], "whole")
         growing = Path(self.folder.name).resolve() / "home"
@@ -140,11 +152,28 @@ class Engine(unittest.TestCase):
         self.assertEqual({path: path.stat().st_mtime_ns for path in parts}, parts)
         self.assertSameRows(f"{lake}/tables", tables)
 
+    def test_sessions_that_rest_later_get_their_summaries_then(self):
+        home = self.home()
+        tables = local.backfilled(home)
+        now = time.time()
+        for log in home.rglob("*.jsonl*"):
+            os.utime(log, (now, now))
+        lake = f"{self.folder.name}/lake"
+        options = self.options(home, lake)
+        # by a clock that is behind the sessions none of them rests
+        options.mill.now = "2025-07-01T00:00:00Z"
+        self.assertEqual(run(SPARK, options)["runs"], 1)
+        self.assertIsNotNone(local.first_difference(local.rows(f"{lake}/tables"), local.rows(tables)))
+        options.mill.now = local.NOW
+        done = run(SPARK, options)
+        self.assertEqual((done["runs"], done["files"]), (1, 0), "no log is read again")
+        self.assertSameRows(f"{lake}/tables", tables)
+
     def test_a_family_that_is_divided_by_records_comes_to_the_same(self):
         home = self.home(local.homes()[-1])
         tables = local.backfilled(home)
         lake = f"{self.folder.name}/lake"
-        run(SPARK, self.options(home, lake, partition_bytes=1 << 20, split_bytes=1))
+        run(SPARK, self.options(home, lake, partition_bytes=4 << 10, split_bytes=1))
         self.assertTrue(list(Path(lake).glob("state/ids/*/*/taken.parquet")), "families were divided")
         self.assertSameRows(f"{lake}/tables", tables)
 
@@ -174,8 +203,11 @@ class ObjectStorage:
     """Moto's server: what Amazon's storage answers, on this machine."""
 
     def __init__(self):
+        import logging
+
         from moto.server import ThreadedMotoServer
 
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         self.server.start()
         host, port = self.server.get_host_and_port()
@@ -198,7 +230,7 @@ class ObjectStorage:
         for bucket in (prefix.split("/")[0], "lake"):
             filesystem.create_dir(bucket)
         for log in home.rglob("*.jsonl*"):
-            with filesystem.open_output_stream(f"{prefix}/{log.relative_to(home)}") as stream:
+            with filesystem.open_output_stream(f"{prefix}/{log.relative_to(home)}", compression=None) as stream:
                 stream.write(log.read_bytes())
 
 

@@ -38,8 +38,8 @@ pub struct ReceiptLine {
 pub struct DeliverOptions {
     /// The sink's name in the settings.
     pub sink: String,
-    /// Endpoints that somebody agrees to, as they are written.
-    pub consents: Vec<String>,
+    /// What somebody agrees to, word for word ([`endpoint_text`]).
+    pub confirmed: Vec<String>,
     /// Receipts of before.
     pub receipts: Vec<ReceiptLine>,
 }
@@ -70,12 +70,11 @@ pub fn deliver(
     cx: &mut RunContext<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<SinkReport>> {
-    for written in &told.consents {
-        let endpoint = Endpoint::from_str(written)?;
+    for text in &told.confirmed {
         store.record_consent(&Consent {
-            scope: endpoint.to_string(),
+            scope: agreed_to(text)?.to_string(),
             given: true,
-            text: format!("by --consent: {}", endpoint_text(&endpoint)),
+            text: text.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             at: cx.now,
         })?;
@@ -133,6 +132,20 @@ pub fn deliver(
     }
     out.flush()?;
     Ok(done)
+}
+
+/// The endpoint that a sentence agrees to.
+fn agreed_to(text: &str) -> Result<Endpoint, Error> {
+    let written = text.rsplit(' ').next().unwrap_or_default();
+    let endpoint = Endpoint::from_str(written)?;
+    let wanted = endpoint_text(&endpoint);
+    match text == wanted {
+        true => Ok(endpoint),
+        false => Err(Error::usage(format!(
+            "sending to {endpoint} needs your consent, word for word"
+        ))
+        .hinted(format!("--confirm \"{wanted}\""))),
+    }
 }
 
 fn known(held: &ReceiptLine) -> Result<(Receipt, State), Error> {

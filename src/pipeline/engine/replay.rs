@@ -48,8 +48,15 @@ impl<'a> Replay<'a> {
     /// When it can't be made.
     pub fn begin(path: &Path, told: &'a ReplayOptions<'a>) -> Result<Replay<'a>> {
         let config = &told.surroundings.loaded.config;
+        let mut store = Store::open(path, Access::ReadWrite)?;
+        let redactor = told.surroundings.redaction()?.redactor;
+        let (version, secrets) = (redactor.version(), redactor.secrets_only());
+        // what comes was masked by these rules
+        if store.redacted_by()?.as_deref() != Some(&version) {
+            store.redact(&version, &|text| secrets.redact(text))?;
+        }
         Ok(Replay {
-            store: Store::open(path, Access::ReadWrite)?,
+            store,
             told,
             group: config.group_id.clone(),
             episodes: Vec::new(),

@@ -245,7 +245,9 @@ fn files_of_a_family_that_are_read_apart_come_to_the_same() {
             .map(|id| id & !1)
             .collect();
         let taken = serde_json::to_value(super::line::Ids(taken)).unwrap();
-        let request = json!({"path": line.file, "taken": taken, "order": line.order});
+        let is_it = |path: &&PathBuf| path.to_string_lossy().trim_end_matches(".zst") == line.file;
+        let path = paths.iter().find(is_it).unwrap();
+        let request = json!({"path": path, "taken": taken, "order": line.order});
         apart.push_str(&transformed(&[request], 0, Wants::Episodes));
     }
     let dir = tempfile::tempdir().unwrap();
@@ -278,6 +280,62 @@ fn a_commit_without_one_of_its_lines_is_refused() {
         .for_each(|line| replay.take(Line::parse(line)?))
         .unwrap_err();
     assert!(error.to_string().contains("are missing"), "{error}");
+}
+
+#[test]
+fn places_say_which_project_a_folder_belongs_to() {
+    let places = r#"{"/home/ada/shop-api": "/srv/shop", "/home/ada": "/home/ada"}"#;
+    let places = Places::parse(places).unwrap();
+    let root_of = |cwd: &str| places.root_of(cwd);
+    assert_eq!(
+        root_of("/home/ada/shop-api/src").as_deref(),
+        Some("/srv/shop")
+    );
+    assert_eq!(root_of("/home/ada/notes").as_deref(), Some("/home/ada"));
+    assert_eq!(root_of("/home/ben"), None);
+    let surroundings = Surroundings::of(None).unwrap();
+    let options = TransformOptions {
+        surroundings: &surroundings,
+        places: places.clone(),
+        wants: Wants::Heads,
+        host: "test",
+        run: 0,
+        jobs: 1,
+        now: NOW,
+    };
+    let names: Vec<String> = logs(&fixtures())
+        .iter()
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    let mut out = Vec::new();
+    transform(&mut names.join("\n").as_bytes(), &mut out, &options).unwrap();
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains(r#""project":"/srv/shop""#), "{out}");
+    assert!(!out.contains(r#""project":"/home/ada/shop-api""#));
+}
+
+#[test]
+fn what_is_no_log_or_not_there_is_a_line() {
+    let surroundings = Surroundings::of(None).unwrap();
+    let options = TransformOptions {
+        surroundings: &surroundings,
+        places: Places::default(),
+        wants: Wants::Episodes,
+        host: "test",
+        run: 0,
+        jobs: 1,
+        now: NOW,
+    };
+    let names = "/nowhere/.claude/projects/p/6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001.jsonl\n\
+                 /nowhere/.claude/projects/p/notes.md\n/nowhere/x.jsonl\n";
+    let mut out = Vec::new();
+    let done = transform(&mut names.as_bytes(), &mut out, &options).unwrap();
+    assert_eq!((done.files, done.problems), (0, 2));
+    let out = String::from_utf8(out).unwrap();
+    assert_eq!(out.matches(r#""type":"problem""#).count(), 3, "{out}");
+    assert!(out.contains("not named like a log"));
+    let wrong = transform(&mut "{\"paht\": 1}".as_bytes(), &mut Vec::new(), &options);
+    assert!(wrong.is_err());
 }
 
 static LINES: LazyLock<Vec<String>> = LazyLock::new(|| {

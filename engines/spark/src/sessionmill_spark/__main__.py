@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     words.add_argument("--partitions", type=int, metavar="N", help="of the shuffle [default: one per core]")
     words.add_argument("--buckets", type=int, default=16, metavar="N", help="files per table and month [default: 16]")
     words.add_argument("--deliver", metavar="SINK", help="deliver to this sink of --settings (falkordb, neo4j)")
-    words.add_argument("--consent", action="append", default=[], metavar="ENDPOINT", help="agree to sending there")
+    words.add_argument("--confirm", action="append", default=[], metavar="TEXT", help="consent to sending, word for word")
     words.add_argument("--deliver-parallel", type=int, default=4, metavar="N", help="tasks at once [default: 4]")
     words.add_argument("--now", metavar="TIME", help="use this as the current time (RFC 3339)")
     words.add_argument("--json", action="store_true", help="print one JSON document")
@@ -80,7 +80,7 @@ def options(args: argparse.Namespace) -> Options:
         split_bytes=args.split_bytes,
         partitions=args.partitions,
         buckets=args.buckets,
-        sink=Sink(args.deliver, tuple(args.consent), args.deliver_parallel) if args.deliver else None,
+        sink=Sink(args.deliver, tuple(args.confirm), args.deliver_parallel) if args.deliver else None,
     )
 
 

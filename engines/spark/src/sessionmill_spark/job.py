@@ -7,6 +7,7 @@ the next call; what a task wrote is not done again. Attempts of one task write t
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 from .lake import Lake
 from .listing import SCHEMA as LISTED
 from .listing import Machine, listing
-from .mill import LINES, Mill, Sink, batches, request, scratch
+from .mill import LINES, SMALL_BYTES, Mill, Sink, batches, quick_scratch, request, scratch
 from .planning import FILES, bucket_of, compare, joined, name_hash, part_name, plan, rows_of, use_little_memory
 from .tables import bucket_of_file, write_bucket
 
@@ -57,6 +58,7 @@ def run(spark, options: Options) -> dict:
     if manifest is None:
         manifest = {"version": VERSION, "run": 0, "phase": "done", "buckets": options.buckets, "dropped": []}
     manifest.setdefault("undelivered", [])
+    manifest.setdefault("young", [])
     if manifest["version"] != VERSION:
         raise SystemExit(
             f"sessionmill-spark: {options.lake.uri}: is of version {manifest['version']}, this program knows {VERSION}"
@@ -66,8 +68,9 @@ def run(spark, options: Options) -> dict:
         manifest = options.lake.read_json(MANIFEST)
     if (planned := _plan(spark, options, manifest)) is not None:
         _finish(spark, options, planned, done)
+    elif rested := _rested(options, manifest):
+        _finish(spark, options, {**manifest, "phase": "tables", "rested": rested}, done)
     elif options.sink and (manifest["undelivered"] or options.sink.name != manifest.get("sink")):
-        manifest = options.lake.read_json(MANIFEST)
         files = options.lake.read_table(_files_name(manifest["run"])).cast(FILES)
         options.lake.write_json(MANIFEST, _delivered(spark, options, files, manifest, done))
     return done
@@ -107,7 +110,8 @@ def _plan(spark, options: Options, manifest: dict) -> dict | None:
     lake.write_table(_files_name(number), files)
     tasks = files.filter(pc.greater_equal(files["task"], 0)).sort_by([("task", "ascending"), ("key", "ascending")])
     lake.write_table(_plan_name(number), tasks, row_group_size=4_000)
-    manifest = {**manifest, "run": number, "phase": "transform", "dropped": dropped}
+    rested = _rested(options, manifest)
+    manifest = {**manifest, "run": number, "phase": "transform", "dropped": dropped, "rested": rested}
     lake.write_json(MANIFEST, manifest)
     return manifest
 
@@ -166,12 +170,16 @@ def _finish(spark, options: Options, manifest: dict, done: dict) -> None:
     done["transform_seconds"] = done.get("transform_seconds", 0) + time.monotonic() - started
     started = time.monotonic()
     if manifest["phase"] == "tables":
-        for stats in _tables(spark, options, files, manifest):
+        dirty = _dirty(files, manifest)
+        for stats in _tables(spark, options, files, manifest, dirty):
             done["rows"] += stats["rows"]
             done["components"] += stats["components"]
             done["shuffled"] = done.get("shuffled", 0) + stats["bytes"]
-        due = sorted({*manifest["undelivered"], *_dirty(files, number).to_pylist()} - {*manifest["dropped"]})
-        manifest = {**manifest, "phase": "deliver", "undelivered": due if options.sink else [], "dropped": []}
+        due = sorted({*manifest["undelivered"], *dirty.to_pylist()} - {*manifest["dropped"]})
+        before = {*manifest["young"]} - {*dirty.to_pylist()} - {*manifest["dropped"]}
+        young = sorted(before | _young(files, dirty, options.mill))
+        manifest = {**manifest, "phase": "deliver", "dropped": [], "rested": [], "young": young}
+        manifest["undelivered"] = due if options.sink else []
         lake.write_json(MANIFEST, manifest)
     done["tables_seconds"] = done.get("tables_seconds", 0) + time.monotonic() - started
     manifest = _delivered(spark, options, files, manifest, done)
@@ -220,7 +228,7 @@ def _divide(spark, options: Options, files: pa.Table, number: int) -> None:
 
         owners = pairs.groupBy("id").agg(sql.min("position").alias("owner"), sql.count("*").alias("copies"))
         owners = owners.filter("copies > 1")
-        taken = pairs.join(owners, "id").filter("position > owner").select("file", "id").toArrow()
+        taken = pairs.join(owners, "id").filter("position > owner").select("file", "id", "owner").toArrow()
         order = pa.table({"key": ordered, "order": pa.array(range(len(ordered)), pa.int64())})
         lake.write_table(f"{name}/order.parquet", order)
         lake.write_table(f"{name}/taken.parquet", taken.sort_by("file"))
@@ -308,6 +316,9 @@ def _requests(lake: Lake, rows: list[dict], own: str, number: int, place):
         order.update(zip(table["key"].to_pylist(), table["order"].to_pylist(), strict=True))
         keys = [row["key"] for row in rows]
         table = lake.read_table(f"{name}/taken.parquet", filters=[("file", "in", keys)])
+        # what a file of this very task owns, the program finds out
+        here = pa.array([order[key] for key in keys if key in order], table.schema.field("owner").type)
+        table = table.filter(pc.invert(pc.is_in(table["owner"], here)))
         for key in keys:
             ids = table.filter(pc.equal(table["file"], key))["id"]
             taken[key] = np.asarray(ids).astype("<i8").tobytes()
@@ -343,12 +354,41 @@ def _known(lake: Lake, rows: list[dict], own: str) -> dict[str, list[bytes]]:
     return known
 
 
-def _dirty(files: pa.Table, number: int) -> pa.Array:
-    """The components that have lines of this run."""
-    own = f"state/lines/run-{number:06d}/"
+def _young(files: pa.Table, components: pa.Array, mill: Mill) -> set[str]:
+    """Components that are written to, or were yesterday: not all that they have rests yet."""
+    newest = pa.table({"component": files["component"], "mtime_ns": files["mtime_ns"]})
+    newest = newest.filter(pc.is_in(newest["component"], components)).group_by("component")
+    newest = newest.aggregate([("mtime_ns", "max")])
+    now = int((_now(mill) - SETTLES_SECONDS) * 1e9)
+    return {*newest.filter(pc.greater(newest["mtime_ns_max"], now))["component"].to_pylist()}
+
+
+def _rested(options: Options, manifest: dict) -> list[str]:
+    """Components that were young when their rows were made, and aren't any more."""
+    if not manifest["young"]:
+        return []
+    files = options.lake.read_table(_files_name(manifest["run"]), columns=["component", "mtime_ns"])
+    return sorted({*manifest["young"]} - _young(files, pa.array(manifest["young"]), options.mill))
+
+
+# Episodes settle within a day, whatever they wait for.
+SETTLES_SECONDS = 25 * 3600
+
+
+def _now(mill: Mill) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(mill.now).timestamp() if mill.now else time.time()
+
+
+def _dirty(files: pa.Table, manifest: dict) -> pa.Array:
+    """The components whose rows are made again: they have lines of this run, or rest only now."""
+    own = f"state/lines/run-{manifest['run']:06d}/"
     read = files.filter(pc.greater_equal(files["task"], 0))
     has_news = np.fromiter((any(p.startswith(own) for p in parts) for parts in read["parts"].to_pylist()), bool)
-    return pc.unique(read.filter(pa.array(has_news, pa.bool_()))["component"])
+    news = {*read.filter(pa.array(has_news, pa.bool_()))["component"].to_pylist()}
+    held = {*manifest.get("rested", [])} & {*files["component"].to_pylist()}
+    return pa.array(sorted(news | held), pa.string())
 
 
 LINES_OF = "bucket int, component string, hash binary, line binary"
@@ -373,10 +413,9 @@ def _once(lines, partitions: int):
     return lines.sortWithinPartitions("bucket", "component")
 
 
-def _tables(spark, options: Options, files: pa.Table, manifest: dict) -> list[dict]:
+def _tables(spark, options: Options, files: pa.Table, manifest: dict, dirty: pa.Array) -> list[dict]:
     """Shuffles the lines of what changed, each once, and writes the rows that come of them."""
     lake, mill, buckets, dropped = options.lake, options.mill, manifest["buckets"], manifest["dropped"]
-    dirty = _dirty(files, manifest["run"])
     lines = _lines(spark, lake, files, dirty, buckets)
     if dropped:
         empty = [(bucket_of(name, buckets), name, bytearray(), None) for name in dropped]
@@ -418,22 +457,7 @@ def _deliver(spark, options: Options, files: pa.Table, manifest: dict, done: dic
     ).collect()
     done["receipts"] = sum(row["receipts"] for row in report)
     done["problems"] += sorted({f"sink {sink.name}: {row['waits']}" for row in report if row["waits"]})
-    # what is still written to, or was yesterday, may have episodes that rest only later
-    newest = pa.table({"component": files["component"], "mtime_ns": files["mtime_ns"]})
-    newest = newest.filter(pc.is_in(newest["component"], pa.array(due))).group_by("component")
-    newest = newest.aggregate([("mtime_ns", "max")])
-    young = newest.filter(pc.greater(newest["mtime_ns_max"], int((_now(mill) - SETTLES_SECONDS) * 1e9)))["component"]
-    return sorted({row["component"] for row in report if row["waits"]} | {*young.to_pylist()})
-
-
-# Episodes settle within a day.
-SETTLES_SECONDS = 25 * 3600
-
-
-def _now(mill: Mill) -> float:
-    from datetime import datetime
-
-    return datetime.fromisoformat(mill.now).timestamp() if mill.now else time.time()
+    return sorted({row["component"] for row in report if row["waits"]} | _young(files, pa.array(due), mill))
 
 
 def deliver_buckets(some, lake: Lake, mill: Mill, sink: Sink):
@@ -497,7 +521,7 @@ def _by_component(some):
 
 def finish_buckets(some, lake: Lake, mill: Mill, held: dict[int, list[str]]):
     """A task: rows of components, put together by bucket."""
-    from itertools import groupby
+    from itertools import chain, groupby
     from pathlib import Path
 
     for bucket, components in groupby(_by_component(some), key=lambda pair: pair[0][0]):
@@ -513,18 +537,19 @@ def finish_buckets(some, lake: Lake, mill: Mill, held: dict[int, list[str]]):
                             seen[0] += len(line)
                             yield bytes(line)
 
-                own = Path(place) / f"{nth}"
-                own.mkdir()
-                into = own / "tables"
                 lines = told()
-                first = next(lines, None)
-                if first is None:
+                first, waiting = [], 0
+                while waiting <= SMALL_BYTES and (line := next(lines, None)) is not None:
+                    first.append(line)
+                    waiting += len(line)
+                if not first:
                     dropped.add(component)
                     continue
-                from itertools import chain
-
-                mill.tables(chain([first], lines), own, into)
-                folders[component] = into
+                folders[component] = Path(place) / f"{nth}"
+                with quick_scratch(waiting) as own:
+                    into = Path(own) / "tables"
+                    mill.tables(chain(first, lines), Path(own), into)
+                    shutil.move(into, folders[component])
             rows = write_bucket(lake, bucket, folders, dropped, held.get(bucket, []))
             yield pa.record_batch(
                 {

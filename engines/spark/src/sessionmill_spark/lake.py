@@ -75,7 +75,7 @@ class Lake:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             aside = f"{path}.part-{uuid.uuid4().hex}"
             try:
-                with filesystem.open_output_stream(aside) as stream:
+                with filesystem.open_output_stream(aside, compression=None) as stream:
                     yield stream
                 with open(aside, "rb+") as written:
                     os.fsync(written.fileno())
@@ -87,7 +87,7 @@ class Lake:
             # closing an upload completes it: what fails stays in memory or in a file of our own
             aside = pa.BufferOutputStream()
             yield aside
-            with filesystem.open_output_stream(path) as stream:
+            with filesystem.open_output_stream(path, compression=None) as stream:
                 stream.write(aside.getvalue())
 
     def write_table(self, name: str, table: pa.Table, **options) -> None:
@@ -107,7 +107,7 @@ class Lake:
         if not self.exists(name):
             return None
         filesystem, path = self.at(name)
-        with filesystem.open_input_stream(path) as stream:
+        with filesystem.open_input_stream(path, compression=None) as stream:
             return json.loads(stream.read())
 
     def write_json(self, name: str, value) -> None:

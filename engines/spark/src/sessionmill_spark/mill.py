@@ -126,8 +126,8 @@ class Mill:
     def deliver(self, lines, sink: "Sink", receipts: list[dict], folder: Path) -> tuple[list[dict], str | None]:
         """Brings what the lines come to to a sink; gives all receipts, and why something still waits."""
         words = self.arguments("merge", folder, False) + ["--deliver", sink.name]
-        for endpoint in sink.consents:
-            words += ["--consent", endpoint]
+        for text in sink.confirmed:
+            words += ["--confirm", text]
         held = folder / "receipts"
         held.write_text("".join(json.dumps(receipt) + "\n" for receipt in receipts))
         words += ["--receipts", str(held)]
@@ -149,10 +149,10 @@ class Mill:
 
 @dataclass(frozen=True)
 class Sink:
-    """A destination of the settings, and the endpoints that somebody agreed to."""
+    """A destination of the settings, and what somebody agreed to, word for word."""
 
     name: str
-    consents: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
     # at most so many tasks deliver at once
     parallel: int = 4
 
@@ -219,6 +219,21 @@ def batches(lines):
 def scratch(prefix: str) -> tempfile.TemporaryDirectory:
     """A folder of a task's own, gone with it."""
     return tempfile.TemporaryDirectory(prefix=f"sessionmill-{prefix}-", ignore_cleanup_errors=True)
+
+
+# Lines of a component that are worth a folder in memory.
+SMALL_BYTES = 32 << 20
+MEMORY = "/dev/shm"
+
+
+def quick_scratch(needs: int) -> tempfile.TemporaryDirectory:
+    """The same for some bytes of lines, in memory where there is room: the program syncs each file that it writes."""
+    folder = None
+    if needs <= SMALL_BYTES and os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK):
+        # a store and its tables take some times what the lines take
+        if shutil.disk_usage(MEMORY).free > 10 * needs + (16 << 20):
+            folder = MEMORY
+    return tempfile.TemporaryDirectory(prefix="sessionmill-merge-", dir=folder, ignore_cleanup_errors=True)
 
 
 def find_program(named: str | None) -> str:
