@@ -13,6 +13,7 @@ use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::reach::Reach;
 use crate::memory::recall::{RecallQuestion, recall};
+use crate::memory::respelled::respelled;
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
 use crate::memory::session_hits::{SessionAnswer, is_of_a_talk, recall_sessions, ungrouped};
@@ -158,12 +159,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             has_words: !question.query.terms.is_empty(),
         };
         printer.print_all(&found, ctx)?;
-        let namespaces = reach.scope.namespaces();
-        let typed = args.words.iter().filter(|_| answer.hits.is_empty());
-        for word in typed {
-            if let Some(hint) = commit_hint(&store, word, namespaces.as_deref())? {
-                ctx.out.note(format!("hint: {hint}"))?;
-            }
+        if answer.loosened || answer.hits.is_empty() {
+            did_you_mean(args, &store, &question, ctx)?;
+        }
+        if answer.hits.is_empty() {
+            name_commits(args, &store, &reach, ctx)?;
         }
     }
     Ok(match answer.hits.is_empty() {
@@ -300,6 +300,39 @@ impl Printer<'_> {
         ctx.out
             .words(INDENT, INDENT, &format!("{before}{words}{after}"))
     }
+}
+
+/// What looks for commits that were typed.
+fn name_commits(args: &Args, store: &Store, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+    let namespaces = reach.scope.namespaces();
+    for word in &args.words {
+        if let Some(hint) = commit_hint(store, word, namespaces.as_deref())? {
+            ctx.out.note(format!("hint: {hint}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The same search with words that are spelled as the store knows them.
+fn did_you_mean(
+    args: &Args,
+    store: &Store,
+    question: &RecallQuestion<'_>,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    if question.query.terms.is_empty() {
+        return Ok(());
+    }
+    let Some(pairs) = respelled(store, question)? else {
+        return Ok(());
+    };
+    let mut words = joined(&args.words);
+    for (typed, meant) in pairs {
+        words = words.replace(&typed, &meant);
+    }
+    ctx.out
+        .note(format!("did you mean: sessionmill search {words}"))?;
+    Ok(())
 }
 
 /// What no run ever read may have it.

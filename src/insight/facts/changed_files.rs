@@ -25,6 +25,13 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     all.into_values().collect()
 }
 
+/// The files that only git names as changed.
+pub fn files_by_git(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
+    let mut all = files(lines);
+    all.retain(|file| file.what.by_git);
+    all
+}
+
 /// Files that calls changed.
 #[derive(Default)]
 struct Edited<'t> {

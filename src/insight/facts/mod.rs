@@ -30,6 +30,7 @@ mod test_runs;
 mod words;
 
 pub use asks::{OFFERED, UNANSWERED};
+pub use changed_files::files_by_git;
 pub use compacted::tell_compacted;
 pub use decided::{decided, stated, stated_by_agent};
 pub use further::ANSWERED;
