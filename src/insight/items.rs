@@ -219,6 +219,40 @@ mod tests {
     use super::*;
 
     #[test]
+    fn words_that_an_episodes_end_cut_are_whole() {
+        let episode = |n: u128, items: &[(ItemKind, &str)]| {
+            let mark = |(kind, text): &(ItemKind, &str)| Mark {
+                kind: *kind,
+                bytes: text.len() as u64,
+                line: 7,
+                findings: Vec::new(),
+            };
+            let texts: Vec<&str> = items.iter().map(|(_, text)| *text).collect();
+            Episode {
+                id: Uuid::from_u128(n),
+                part: n as u32,
+                text: texts.join("\n\n"),
+                outline: items.iter().map(mark).collect(),
+                ..Episode::default()
+            }
+        };
+        let prompt = (ItemKind::Prompt, "User: why is it wrong?");
+        let all = [
+            episode(1, &[prompt, (ItemKind::Agent, "Agent: It rounds")]),
+            episode(2, &[(ItemKind::Agent, "Agent (continued): each row,")]),
+            episode(
+                3,
+                &[(ItemKind::Agent, "Agent (continued): and the sum."), prompt],
+            ),
+        ];
+        let items = SessionItems::of(all.iter());
+        let lines = items.lines();
+        let told: Vec<&str> = lines.iter().map(|line| line.item.text).collect();
+        let whole = "Agent: It rounds\neach row,\nand the sum.";
+        assert_eq!(told, [prompt.1, whole, prompt.1]);
+    }
+
+    #[test]
     fn a_clock_that_was_set_back_does_not_turn_a_log_round() {
         let episode = |n: u128, stream: Option<&str>, part, at| Episode {
             id: Uuid::from_u128(n),

@@ -18,6 +18,9 @@ const NEW_WORDS_MIN: usize = 3;
 /// A prompt as it was written; `None` where the objective says as much.
 pub(super) fn ask(prompt: &Prompt<'_, '_>, objective: &str) -> Option<String> {
     let text = written(prompt, objective);
+    if text.len() <= objective.len() {
+        return None;
+    }
     let told: Vec<String> = tokens(objective).collect();
     let words = content_words(&text);
     let is_new = |word: &&String| !told.iter().any(|own| is_same(own, word));

@@ -138,8 +138,8 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
             points if points <= most || points == most + 1 && left == 1 => {
                 let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
                 let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
-                let words = without_mark(line).split_whitespace().count();
-                if is_bare && line.ends_with(':') && words < HEADING_WORDS {
+                let words = || without_mark(line).split_whitespace().count();
+                if is_bare && line.ends_with(':') && words() < HEADING_WORDS {
                     // without the points below it says nothing
                     continue;
                 }

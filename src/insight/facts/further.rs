@@ -151,7 +151,7 @@ fn said(
     let requests: Vec<Request<'_>> = said
         .filter_map(|(_, sentence)| request(sentence))
         .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
-        .filter(|request| !request.text.starts_with(['(', '[']))
+        .filter(|request| !is_scrap(request.text))
         .collect();
     let rank = |request: &&Request<'_>| {
         let about = content_words(request.text);
@@ -255,6 +255,14 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
         all.push_str(text);
     }
     all
+}
+
+/// A part of something, or nothing but an address: `shop PR #7`.
+fn is_scrap(text: &str) -> bool {
+    const WORDS_MAX: usize = 3;
+    let is_address = text.contains(" #") && text.split_whitespace().count() <= WORDS_MAX;
+    text.starts_with(['(', '['])
+        || is_address && (text.contains(" PR #") || text.contains(" issue #"))
 }
 
 /// Somebody speaks of themselves there; what nobody says and nobody answered was pasted. Of other languages nobody

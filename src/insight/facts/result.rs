@@ -400,10 +400,10 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
             return Some((line, list, (0, behind), is_all));
         }
     }
-    let mut all = match ending(last.words()) {
-        // who waits tells what is done in the words before
-        Ending::Waits if bytes < LIST_BYTES_MIN => done_so_far(&exchange[..at]),
-        _ => parts(&exchange[..at], &said),
+    // who waits tells what is done in the words before
+    let mut all = match bytes < LIST_BYTES_MIN && ending(last.words()) == Ending::Waits {
+        true => done_so_far(&exchange[..at]),
+        false => parts(&exchange[..at], &said),
     };
     let before = all.len();
     all.extend(said);

@@ -219,19 +219,17 @@ fn decision(decision: &Decision) -> String {
     text
 }
 
-/// With fewer words that say something a question asks for nothing in particular.
-const QUESTION_WORDS_MIN: usize = 2;
-
 /// It is more than a yes to a question that doesn't say to what.
 fn says_what(decision: &Decision) -> bool {
     let is_bare = reply(&decision.decision) == Some(Reply::Agrees);
     !(is_bare && decision.about.as_deref().is_some_and(is_vague))
 }
 
+/// `Which would you prefer?`
 fn is_vague(question: &str) -> bool {
     let mut words = content_words(question);
     words.retain(|word| !is_idle(word) && word != "prefer" && word != "option");
-    words.len() < QUESTION_WORDS_MIN
+    words.is_empty()
 }
 
 /// Of a longer one the rest is how.

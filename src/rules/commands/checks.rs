@@ -78,7 +78,12 @@ fn read(line: &str, depth: u8, found: &mut Vec<Check>) {
             continue;
         }
         match ran(simple, depth) {
-            Some(Ran::Script(script)) if depth < DEPTH_MAX => read(&script, depth + 1, found),
+            Some(Ran::Script(script)) if depth < DEPTH_MAX => {
+                // what reads a script's output reads that of its last command
+                if end(&line[from..]) == Some(CheckEnd::Own) {
+                    read(&script, depth + 1, found);
+                }
+            }
             Some(Ran::Words(..)) => {
                 let judged = judge(simple, depth, None);
                 let is_one = judged.is_some_and(|judged| match judged.verdict {
