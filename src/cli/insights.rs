@@ -96,7 +96,8 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
             1 => "; 1 has no known outcome".to_owned(),
             many => format!("; {} have no known outcome", count(many)),
         };
-        ctx.out.words("", INDENT, &format!("completed: {completed}{others}"))?;
+        ctx.out
+            .words("", INDENT, &format!("completed: {completed}{others}"))?;
     }
     let store = ctx.reader()?;
     // the whole id can be typed too

@@ -370,9 +370,17 @@ mod tests {
             let told = in_project("/h/me/app", path);
             assert_eq!(told, ("/h/me/app".to_owned(), wants.to_owned()), "{path}");
         }
-        for path in [r"D:\app\src\a.py", "d:/app/src/a.py", r"D:\app\.claude\worktrees\x\src\a.py"] {
+        for path in [
+            r"D:\app\src\a.py",
+            "d:/app/src/a.py",
+            r"D:\app\.claude\worktrees\x\src\a.py",
+        ] {
             let (root, below) = in_project(r"D:\app", path);
-            assert_eq!((root.as_str(), below.as_str()), (r"D:\app", "src/a.py"), "{path}");
+            assert_eq!(
+                (root.as_str(), below.as_str()),
+                (r"D:\app", "src/a.py"),
+                "{path}"
+            );
         }
         assert!(FileRequest::new(r"src\a.py", None, None).is_end_of("lib/src/a.py"));
     }

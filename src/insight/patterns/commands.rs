@@ -239,7 +239,10 @@ impl Command {
             command: shown(&self.called),
             failed,
             otherwise: runs.otherwise.values().sum(),
-            by_instead: instead.as_ref().and_then(|one| by(&one.command)).unwrap_or(0),
+            by_instead: instead
+                .as_ref()
+                .and_then(|one| by(&one.command))
+                .unwrap_or(0),
             mended: runs.mended,
             passed: runs.passed,
             again: runs.again,
@@ -538,7 +541,11 @@ mod tests {
         for id in ["a", "b"] {
             session(&mut all, id, &runs);
         }
-        session(&mut all, "c", &[("mise x -- go vet", Some(false)), ("go vet", Some(false))]);
+        session(
+            &mut all,
+            "c",
+            &[("mise x -- go vet", Some(false)), ("go vet", Some(false))],
+        );
         let found = all.failing(9);
         let told: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
         assert_eq!(told, ["rtk bun run test"], "others failed once");
