@@ -2,15 +2,18 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-look test-mcp test-agents crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
+.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install bench-peers bench-scale
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Without the tables of `export --parquet`: it builds sooner. CI has a whole build already.
+DEMO_FEATURES ?= --no-default-features
+
 demo: ## index the fixture sessions into a throw-away home, search them, show the stats
 	@echo "demo: builds sessionmill (5 minutes at most the first time on two cores, then seconds), indexes"
 	@echo "      the fixture sessions into a throw-away home, searches them and shows the stats (1 second)"
-	@$(CARGO) build --release
+	@$(CARGO) build --release $(DEMO_FEATURES)
 	@scripts/demo target/release/sessionmill
 
 pictures: ## draw the README's pictures again from what the program prints
@@ -35,6 +38,10 @@ test-graph: ## run the tests that need FalkorDB, ArcadeDB and graphiti-core; ins
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph neo4j from_zero
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --test soak -- --ignored
 
+test-tables: ## read exported tables back with DuckDB, pandas, pyarrow and Polars, and run the questions of docs/sql.md; installs them from PyPI into target/tables
+	$(CARGO) build --release
+	@scripts/test-tables target/release/sessionmill
+
 test-look: ## look at the web pages in Chromium, offline; needs chromium and npm, leaves screenshots in target/look
 	$(CARGO) build --release
 	@scripts/look target/release/sessionmill
@@ -42,6 +49,16 @@ test-look: ## look at the web pages in Chromium, offline; needs chromium and npm
 test-mcp: ## let the official MCP client speak with the server; installs it from PyPI into target/graph
 	@scripts/mcp-sdk
 	$(CARGO) test --test mcp -- --ignored
+
+test-engine: ## compare what Spark makes of logs with a local run, row by row: killed, grown, divided, from object storage; needs Java 17 and PySpark (into target/engine)
+	@scripts/spark-parts >/dev/null
+	$(CARGO) build --release
+	cd engines/spark && PYTHONPATH=src $$(../../scripts/spark-parts) -m unittest discover -s tests
+
+bench-engine: ## measure the stages inside Spark (CORPUS_DIR=DIR, BENCH_BYTES=4G); the table of docs/scale.md
+	@scripts/spark-parts >/dev/null
+	$(CARGO) build --profile dist
+	@SESSIONMILL_PROGRAM=$$PWD/target/dist/sessionmill $$(scripts/spark-parts) engines/spark/bench/bench.py
 
 soak: ## 10,000 scripts of what happens to logs, of each kind, 2,000 damaged stores, 1,000 kills, 50 storms over 1,000 episodes on their way to a graph; some hours
 	GROWTH_CASES=10000 $(CARGO) test growth
@@ -60,6 +77,14 @@ fmt: ## format the code
 
 bench: ## measure speed and size; prints the table of docs/performance.md
 	FALKORDB_BIN=$$(scripts/graph-parts || true) $(CARGO) bench --profile dist
+
+bench-peers: ## measure other programs over the same logs (LOGS=HOME); writes the table and picture of docs/performance.md
+	@$(CARGO) build --profile dist
+	@scripts/bench-peers target/dist/sessionmill --write $(if $(LOGS),--logs "$(LOGS)") $(WITH)
+
+bench-scale: ## measure stores of four sizes (SIZES=1000,10000,…); writes the table and picture of docs/performance.md; half an hour
+	@$(CARGO) build --profile dist
+	@scripts/bench-scale target/dist/sessionmill --write $(if $(SIZES),--sizes "$(SIZES)")
 
 # Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; a stable toolchain will do. The
 # first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in

@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | 0 | [`model`] | what flows: plain values |
 //! | 1 | [`rules`], [`json`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; raw JSON; settings; the machine, read-only; the only HTTP client; the only SQL |
-//! | 2 | [`stages`], [`insight`], [`tracking`] | the verbs, pure: discover, parse, filter, score, chunk, upload; what a session amounts to; files and git |
+//! | 2 | [`stages`], [`insight`], [`tables`], [`tracking`] | the verbs, pure: discover, parse, filter, score, chunk, upload; what a session amounts to; its rows for SQL; files and git |
 //! | 3 | [`agents`], [`sinks`], [`memory`] | one folder per agent; one per destination; reading back |
 //! | 4 | [`pipeline`] | where it all meets: a run and its steps |
 //! | 5 | [`mcp`], [`cli`] | the face for agents, the only async; the face for people |
@@ -31,6 +31,7 @@ pub mod rules;
 pub mod sinks;
 pub mod stages;
 pub mod store;
+pub mod tables;
 pub mod tracking;
 
 #[cfg(fuzzing)]

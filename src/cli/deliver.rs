@@ -1,9 +1,9 @@
 //! `deliver`: what goes to which sink, what arrived, what was given up.
 
 use super::ctx::Ctx;
-use super::exit::Exit;
+use super::exit::{Exit, with_hint};
 use super::sink_status;
-use crate::config::{Config, Loaded, SinkSettings as Settings, graphs};
+use crate::config::{Config, Loaded, SinkSettings as Settings, SinkTo, graphs};
 use crate::model::delivery::DeliveryError;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{ago, count, plural, table};
@@ -16,6 +16,7 @@ use crate::pipeline::steps::upload::delivery::{Interrupted, verify as verify_sin
 use crate::pipeline::steps::upload::report::{SinkReport, Verified};
 use crate::pipeline::steps::upload::smoke::smoke as smoke_test;
 use crate::pipeline::steps::upload::{UploadOptions, deliver_to, lines};
+use crate::pipeline::tables;
 use crate::store::{Access, DeadLetter, Store};
 use anyhow::Result;
 use serde_json::json;
@@ -301,6 +302,16 @@ fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) ->
     let cx = ctx.pipeline_context(loaded, &Silent);
     let mut all = Vec::new();
     for settings in sinks {
+        if let SinkTo::Parquet(folder) = &settings.to {
+            let (landed, missing) = tables::verify(folder)?;
+            all.push(Verified {
+                sink: settings.name.clone(),
+                landed,
+                missing,
+                ..Verified::default()
+            });
+            continue;
+        }
         let mut sink = open(settings, false, &store, &cx)?;
         let address = settings.to.address();
         let which = (settings.name.as_str(), address.as_str());
@@ -368,22 +379,25 @@ fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Re
     let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for settings in sinks {
-        let mut sink = open(
-            settings,
-            false,
-            &store,
-            &ctx.pipeline_context(loaded, &Silent),
-        )?;
-        let checked = sink.check().and_then(|said| match smoke {
-            true => smoke_test(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
-                true => format!("{said}; an episode was written, read back and removed"),
-                false => format!("{said}; an episode was written and read back, and stays there"),
-            }),
-            false => Ok(said),
+        let context = ctx.pipeline_context(loaded, &Silent);
+        let smoke = smoke && !settings.is_tables();
+        let opened = open(settings, false, &store, &context);
+        let checked = opened.map(|mut sink| {
+            sink.check().and_then(|said| match smoke {
+                true => smoke_test(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
+                    true => format!("{said}; an episode was written, read back and removed"),
+                    false => {
+                        format!("{said}; an episode was written and read back, and stays there")
+                    }
+                }),
+                false => Ok(said),
+            })
         });
         let (ok, said) = match checked {
-            Ok(said) => (true, said),
-            Err(fault) => (false, fault.reason().to_owned()),
+            Ok(Ok(said)) => (true, said),
+            Ok(Err(fault)) => (false, fault.reason().to_owned()),
+            // what one lacks keeps none of the others from being checked
+            Err(error) => (false, with_hint(&error.into())),
         };
         if !ok {
             exit = Exit::Failed;

@@ -73,9 +73,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     print(&plural(rows.len() as u64, "session"), &all, ctx)?;
     if all.is_quiet() && reach.refusal().is_none() {
-        ctx.out.note(
-            "nothing occurred often enough to report; sessionmill backfill reads older logs",
-        )?;
+        ctx.out.note("nothing occurred often enough to report")?;
     }
     for ((namespace, path), own) in projects {
         ctx.out.line("")?;

@@ -20,10 +20,12 @@ mod enable;
 mod errors;
 mod eval;
 mod exit;
+mod export;
 mod forget;
 mod graph;
 mod help;
 mod hooks;
+mod import;
 mod init;
 mod insights;
 mod ledger;
@@ -53,6 +55,7 @@ mod status;
 mod store;
 mod switches;
 mod tracking;
+mod transform;
 mod undone;
 mod uninstall;
 mod watch;
@@ -95,6 +98,7 @@ enum Command {
     Search(search::Args),
     Show(show::Args),
     Resume(resume::Args),
+    #[command(alias = "list", alias = "ls")]
     Sessions(sessions::Args),
     Browse(browse::Args),
     Recall(recall::Args),
@@ -104,6 +108,8 @@ enum Command {
     Status(status::Args),
     Stats(stats::Args),
     Report(report::Args),
+    Export(export::Args),
+    Import(import::Args),
     Deliver(deliver::Args),
     Doctor(doctor::Args),
     Eval(eval::Args),
@@ -121,12 +127,19 @@ enum Command {
     Hooks(hooks::Args),
     Mcp(mcp::Args),
     Store(store::Args),
+    Transform(transform::TransformArgs),
+    Merge(transform::MergeArgs),
     Completion(completion::Args),
     Man(man::Args),
     Uninstall(uninstall::Args),
 }
 
 impl Command {
+    /// It is for machines on which nobody is at home.
+    fn needs_no_home(&self) -> bool {
+        matches!(self, Command::Transform(_) | Command::Merge(_))
+    }
+
     fn run(&self, ctx: &mut Ctx) -> anyhow::Result<Exit> {
         match self {
             Command::Init(args) => init::run(args, ctx),
@@ -145,6 +158,8 @@ impl Command {
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
             Command::Report(args) => report::run(args, ctx),
+            Command::Export(args) => export::run(args, ctx),
+            Command::Import(args) => import::run(args, ctx),
             Command::Deliver(args) => deliver::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
             Command::Eval(args) => eval::run(args, ctx),
@@ -162,6 +177,8 @@ impl Command {
             Command::Hooks(args) => hooks::run(args, ctx),
             Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
+            Command::Transform(args) => transform::transform_files(args, ctx),
+            Command::Merge(args) => transform::merge(args, ctx),
             Command::Completion(args) => completion::run(args, ctx),
             Command::Man(args) => man::run(args, tree(), ctx),
             Command::Uninstall(args) => uninstall::run(args, ctx),
@@ -192,6 +209,9 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
             return explain(&refused, &mut out);
         }
     };
+    if line.command.needs_no_home() {
+        world.vars.insert("HOME".into(), "/nonexistent".into());
+    }
     let mut ctx = match Ctx::new(world, &line.switches, command) {
         Ok(ctx) => ctx,
         Err(_) if is_hook => return Exit::Done,

@@ -91,7 +91,7 @@ fn days(args: &Args, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result<Sess
         && let Some(last) = last_end(store, &filter)?
     {
         ctx.out
-            .note("no session in the last 7 days; these are the last 7 days of work")?;
+            .note("no session in the last 7 days; here is the last week with sessions")?;
         filter.since = Some(days.start(last, ctx.zone));
         filter.until = filter.until.or(Some(Time(last.0 + 1)));
     }

@@ -163,12 +163,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         printer.print_all(&found, ctx)?;
         let is_found = !answer.loosened && !answer.hits.is_empty();
         other_words(args, is_found, (&store, &question), ctx)?;
-        let namespaces = reach.scope.namespaces();
-        let typed = args.words.iter().filter(|_| answer.hits.is_empty());
-        for word in typed {
-            if let Some(hint) = commit_hint(&store, word, namespaces.as_deref())? {
-                ctx.out.note(format!("hint: {hint}"))?;
-            }
+        if answer.hits.is_empty() {
+            name_commits(args, &store, &reach, ctx)?;
         }
     }
     Ok(match answer.hits.is_empty() {
@@ -307,6 +303,17 @@ impl Printer<'_> {
         ctx.out
             .words(INDENT, INDENT, &format!("{before}{words}{after}"))
     }
+}
+
+/// What looks for commits that were typed.
+fn name_commits(args: &Args, store: &Store, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+    let namespaces = reach.scope.namespaces();
+    for word in &args.words {
+        if let Some(hint) = commit_hint(store, word, namespaces.as_deref())? {
+            ctx.out.note(format!("hint: {hint}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The same search with words that are spelled as the store knows them.

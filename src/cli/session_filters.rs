@@ -17,10 +17,33 @@ use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::summary::SessionOutcome;
 use crate::model::time::Time;
+use crate::model::zone::Zone;
 use crate::store::{SessionFilter, Store};
 use anyhow::Result;
 use serde_json::Value;
 use std::path::Path;
+
+/// What is said where no session matches: what there is, without the filters.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn none_matches(scope: &Scope, store: &Store, zone: Zone) -> Result<String, Error> {
+    let any = SessionFilter {
+        namespaces: scope.namespaces(),
+        limit: Some(1),
+        ..SessionFilter::default()
+    };
+    let newest = store.sessions(&any)?.into_iter().next();
+    let facts = newest.map(|row| row.session.facts);
+    let ended = facts.and_then(|facts| facts.ended.or(facts.started));
+    Ok(match ended {
+        Some(ended) => {
+            let day = human::time(Some(ended), zone);
+            format!("no session matches; the newest one ended {day}")
+        }
+        None => "no session is stored here; to read new logs: sessionmill run".to_owned(),
+    })
+}
 
 /// Filters that `search`, `sessions` and `stats` share.
 #[derive(clap::Args, Clone, Debug, Default)]

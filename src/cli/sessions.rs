@@ -72,8 +72,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     ctx.out.text(list.text(ctx.out.columns()))?;
     if rows.is_empty() {
-        ctx.out
-            .note("no session matches; hint: sessionmill run reads new logs")?;
+        let why = session_filters::none_matches(&reach.scope, &store, ctx.zone)?;
+        ctx.out.note(why)?;
     }
     Ok(Exit::Done)
 }

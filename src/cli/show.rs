@@ -10,6 +10,7 @@ use super::out::Style;
 use super::pages;
 use super::{activity, session_filters, sessions};
 use crate::agents::registry;
+use crate::insight::summary::sections;
 use crate::memory::session_activity::{Judge, Segment, segments};
 use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
@@ -227,7 +228,8 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         return Ok(Exit::Done);
     }
     ctx.out.page(&ctx.env.vars)?;
-    let title = row.title.as_deref().or(last_title(episodes));
+    let asked = summary.objective.as_ref().map(|said| said.what.as_str());
+    let title = row.title.as_deref().or(last_title(episodes)).or(asked);
     let title = title.unwrap_or("(no title)");
     let shown = human::whole_title(title);
     ctx.out
@@ -235,8 +237,7 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
     head(&row.session, work, ctx)?;
     let shown = ctx.session_shown(&row.session.id)?;
     let mut next = format!("Continue: sessionmill resume {shown}");
-    let sections = sections_beside(summary, title);
-    if full || sections.trim().is_empty() {
+    if full || sections_beside(summary, title).trim().is_empty() {
         if segments.len() > 1 {
             for segment in &segments {
                 let line = segment_line(segment, judge, ctx);
@@ -254,7 +255,7 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         }
     } else {
         let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
-        ctx.out.text(rendered(&sections, columns))?;
+        ctx.out.text(rendered(&sections(summary), columns))?;
         if let Some(LlmSummary::Refused(why)) = llm_summary {
             ctx.out.note(format!("facts only: {why}"))?;
         }

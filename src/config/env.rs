@@ -176,6 +176,11 @@ impl Home {
         self.dir.join("sessionmill.deliver.lock")
     }
 
+    /// Held by the one who writes tables.
+    pub fn export_lock(&self) -> PathBuf {
+        self.dir.join("sessionmill.export.lock")
+    }
+
     /// Held by the one `watch`.
     pub fn watch_lock(&self) -> PathBuf {
         self.dir.join("sessionmill.watch.lock")

@@ -8,6 +8,7 @@ use super::source::Span;
 use super::spending::Spending;
 use super::time::Time;
 use super::usage::Usage;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -111,7 +112,8 @@ pub fn words_of(text: &str) -> &str {
 const LABEL_BYTES_MAX: usize = 24;
 
 /// What an item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ItemKind {
     /// A person's prompt that opens an exchange, or the prompt that opens a sub-agent's log.
     Prompt,

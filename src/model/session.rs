@@ -84,6 +84,25 @@ pub struct SessionLength {
 }
 
 impl SessionLength {
+    /// Of spans in the order in which they begin; those of several streams overlap. A gap of `gap_ms` is no
+    /// work. `None`: there are none.
+    pub fn of(spans: &[(Time, Time)], gap_ms: i64) -> Option<SessionLength> {
+        let (first, mut latest) = spans.first().copied()?;
+        let mut resting_ms = 0;
+        for (from, to) in spans {
+            let gap = from.0.saturating_sub(latest.0);
+            if gap >= gap_ms {
+                resting_ms += gap;
+            }
+            latest = latest.max(*to);
+        }
+        let wall_ms = latest.0.saturating_sub(first.0);
+        Some(SessionLength {
+            work_ms: u64::try_from(wall_ms - resting_ms).unwrap_or(0),
+            wall_ms: u64::try_from(wall_ms).unwrap_or(0),
+        })
+    }
+
     /// `52 min`, or `52 min of work over 9.0 days`.
     pub fn shown(self) -> String {
         let (work, wall) = (duration_ms(self.work_ms), duration_ms(self.wall_ms));
@@ -145,5 +164,25 @@ fn min_some(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_taken_out_and_streams_run_beside_one_another() {
+        let of = |spans: &[(i64, i64)]| {
+            let spans = spans.iter().map(|(from, to)| (Time(*from), Time(*to)));
+            let spans: Vec<(Time, Time)> = spans.collect();
+            SessionLength::of(&spans, 100).map(|length| (length.work_ms, length.wall_ms))
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[(0, 50)]), Some((50, 50)));
+        assert_eq!(of(&[(0, 50), (149, 200)]), Some((200, 200)));
+        assert_eq!(of(&[(0, 50), (150, 200)]), Some((100, 200)));
+        assert_eq!(of(&[(0, 500), (20, 30), (520, 600)]), Some((600, 600)));
+        assert_eq!(of(&[(0, 50), (9_000, 9_010)]), Some((60, 9_010)));
     }
 }

@@ -15,6 +15,10 @@ use uuid::Uuid;
 pub struct Summary {
     /// What was asked for: one or two sentences.
     pub objective: Option<Sourced<String>>,
+    /// The same as somebody wrote it, in at most 700 characters and with where; absent where the objective says as
+    /// much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// How it ended.
     pub outcome: Option<SessionOutcome>,
     /// What the agent said last to the request that most was done for: its first lines.
@@ -37,6 +41,10 @@ pub struct Summary {
     pub config_changes: Vec<Sourced<SettingChange>>,
     /// Test runs; absent where none ran.
     pub tests: Option<Sourced<TestRuns>>,
+    /// Builds, linters, type checkers and the like: of each the last run of which the log says how it ended.
+    pub checks: Vec<Sourced<CheckRun>>,
+    /// Code was changed and no call ran tests.
+    pub untested: bool,
     /// Files that edit tools and patches changed, and those that only git's output names, by path.
     pub files_modified: Vec<Sourced<ChangedFile>>,
     /// Commits, in order.
@@ -73,49 +81,10 @@ impl Summary {
         retain(&mut self.pull_requests, episodes);
     }
 
-    /// Paths below `root` are told from there, those of worktrees in it or beside it from the worktree;
-    /// other whole ones by their name alone where `hides`.
+    /// Paths as [`short_path`] tells them.
     pub fn shorten_paths(&mut self, root: &str, hides: bool) {
-        const SEPARATORS: [char; 2] = ['/', '\\'];
         let shorten = |path: &mut String| {
-            // `D:\shop\a.rs` is below `d:/shop`: what differs has the same length
-            let same = |a: u8, b: u8| {
-                let plain = |c: u8| {
-                    if c == b'\\' {
-                        b'/'
-                    } else {
-                        c.to_ascii_lowercase()
-                    }
-                };
-                plain(a) == plain(b)
-            };
-            let is_below = path.len() > root.len()
-                && path.is_char_boundary(root.len())
-                && path
-                    .bytes()
-                    .zip(root.bytes())
-                    .all(|(a, b)| match root.as_bytes() {
-                        [_, b':', ..] => same(a, b),
-                        _ => a == b,
-                    });
-            let rest = is_below.then(|| &path[root.len()..]);
-            let rest = rest.or_else(|| below_masked_home(path, root));
-            let below = rest.and_then(|rest| rest.strip_prefix(SEPARATORS));
-            // hidden ones are stored as seen from the root
-            let whole = path.starts_with(['/', '\\', '~']) || is_of_windows(path);
-            let below = below.or((hides && !whole).then_some(path.as_str()));
-            let beside = rest.and_then(|rest| rest.strip_prefix("__worktrees/"));
-            let beside = beside.and_then(|rest| Some(rest.split_once('/')?.1));
-            let within = below.map(|below| {
-                let mut parts = below.splitn(4, SEPARATORS);
-                match (parts.next(), parts.next(), parts.next(), parts.next()) {
-                    (Some(".claude"), Some("worktrees"), Some(_), Some(rest)) => rest,
-                    _ => below,
-                }
-            });
-            let within = within.or(beside);
-            let name = || path.rsplit(SEPARATORS).next().filter(|_| hides && whole);
-            if let Some(short) = within.or_else(name) {
+            if let Some(short) = short_path(path, root, hides) {
                 *path = short.to_owned();
             }
         };
@@ -132,6 +101,49 @@ impl Summary {
         let settings = llm.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.file));
     }
+}
+
+/// A path below `root` as seen from there, one of a worktree in it or beside it as seen from the worktree;
+/// of another whole one its name alone where `hides`. `None`: it stays as it is.
+pub fn short_path<'p>(path: &'p str, root: &str, hides: bool) -> Option<&'p str> {
+    const SEPARATORS: [char; 2] = ['/', '\\'];
+    // `D:\shop\a.rs` is below `d:/shop`: what differs has the same length
+    let same = |a: u8, b: u8| {
+        let plain = |c: u8| {
+            if c == b'\\' {
+                b'/'
+            } else {
+                c.to_ascii_lowercase()
+            }
+        };
+        plain(a) == plain(b)
+    };
+    let is_below = path.len() > root.len()
+        && path.is_char_boundary(root.len())
+        && path
+            .bytes()
+            .zip(root.bytes())
+            .all(|(a, b)| match root.as_bytes() {
+                [_, b':', ..] => same(a, b),
+                _ => a == b,
+            });
+    let rest = is_below.then(|| &path[root.len()..]);
+    let rest = rest.or_else(|| below_masked_home(path, root));
+    let below = rest.and_then(|rest| rest.strip_prefix(SEPARATORS));
+    // hidden ones are stored as seen from the root
+    let whole = path.starts_with(['/', '\\', '~']) || is_of_windows(path);
+    let below = below.or((hides && !whole).then_some(path));
+    let beside = rest.and_then(|rest| rest.strip_prefix("__worktrees/"));
+    let beside = beside.and_then(|rest| Some(rest.split_once('/')?.1));
+    let within = below.map(|below| {
+        let mut parts = below.splitn(4, SEPARATORS);
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(".claude"), Some("worktrees"), Some(_), Some(rest)) => rest,
+            _ => below,
+        }
+    });
+    let name = || path.rsplit(SEPARATORS).next().filter(|_| hides && whole);
+    within.or(beside).or_else(name)
 }
 
 /// How the name of somebody's home directory is masked.
@@ -327,6 +339,23 @@ pub struct TestRuns {
     pub coverage: Option<u32>,
 }
 
+/// A command that checked or built what was written, as it ran last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckRun {
+    /// As it was typed, without what stands around it.
+    pub command: String,
+    /// It found nothing wrong.
+    pub passed: bool,
+    /// What it said, where that is short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// An earlier run failed.
+    pub failed_before: bool,
+    /// Files were changed after it.
+    pub changed_after: bool,
+}
+
 /// What became of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
@@ -347,6 +376,9 @@ pub struct ChangedFile {
     /// It is gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+    /// Git counted `added` and `removed`; else they are sums over edits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
     /// Nothing tells its lines: `added` and `removed` are 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,

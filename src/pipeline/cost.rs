@@ -72,7 +72,8 @@ pub fn costs(
 ) -> Result<Vec<Cost>> {
     let config = &cx.loaded.config;
     let kept = KeptHere::new(store, false, cx)?;
-    let is_off = |sink: &&&SinkSettings| sink.is_graph() && !config.memory.enabled;
+    let is_off =
+        |sink: &&&SinkSettings| sink.is_tables() || sink.is_graph() && !config.memory.enabled;
     let sinks = sinks.iter().filter(|sink| !is_off(sink));
     let all = sinks.filter(|_| config.store_in_graph);
     all.map(|settings| cost(settings, kept.of(settings), store, new, cx))

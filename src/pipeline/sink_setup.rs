@@ -4,6 +4,7 @@
 use super::context::RunContext;
 use super::graph_counts;
 use super::keys::{key, proxies};
+use super::tables::unavailable;
 use crate::config::{
     Config, DatabaseSettings, Graphiti, Home, Loaded, Protocol, SinkSettings as Settings, SinkTo,
     graphs,
@@ -27,6 +28,7 @@ use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::sinks::neo4j::Neo4j;
 use crate::sinks::scoped::{GroupOf, Scoped};
+use crate::sinks::tables::TablesFolder;
 use crate::stages::upload::Sink;
 use crate::store::{Access, Store};
 use anyhow::Result;
@@ -83,6 +85,8 @@ pub fn open(
     let sink: Box<dyn Sink> = match &settings.to {
         SinkTo::Markdown(folder) => Box::new(Markdown::new(folder.clone())),
         SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
+        SinkTo::Parquet(_) if !cfg!(feature = "parquet") => return Err(unavailable().into()),
+        SinkTo::Parquet(folder) => Box::new(TablesFolder::new(folder.clone())),
         SinkTo::Database(to) => database(to, false)?,
         SinkTo::Graphiti(to) => {
             // each request asks again; here it fails before the first one

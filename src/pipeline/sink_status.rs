@@ -94,7 +94,9 @@ impl SinkStatus<'_> {
         match &self.settings.to {
             SinkTo::Database(to) => to.endpoint.to_string(),
             SinkTo::Graphiti(to) => to.endpoint.to_string(),
-            SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
+            SinkTo::Markdown(path) | SinkTo::Jsonl(path) | SinkTo::Parquet(path) => {
+                path.display().to_string()
+            }
         }
     }
 
@@ -144,6 +146,9 @@ impl SinkStatus<'_> {
                 vec![format!("paused until {until}: {error}")]
             }
             (_, None, Some(last)) => vec![format!("delivered {}", ago(last, now))],
+            (_, None, None) if self.settings.is_tables() => {
+                vec!["brought up to date by each run".to_owned()]
+            }
             (_, None, None) => vec!["nothing delivered yet".to_owned()],
         };
         let mut add = |many: u64, what: &str| {

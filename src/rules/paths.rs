@@ -51,6 +51,13 @@ pub fn is_throwaway(path: &str) -> bool {
     })
 }
 
+/// A file that holds code.
+pub fn is_source(path: &str) -> bool {
+    static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().source.ends);
+    let path = path.to_lowercase();
+    TABLE.iter().any(|end| path.ends_with(end.as_str()))
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Row {
@@ -103,6 +110,7 @@ impl Row {
 struct Written {
     files: Paths,
     throwaway: Throwaway,
+    source: Source,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<Dimension>>,
 }
@@ -111,6 +119,14 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct Throwaway {
     parts: Vec<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    ends: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, bool>,
 }
@@ -130,6 +146,9 @@ mod tests {
         }
         for (path, wants) in written().throwaway.samples {
             assert_eq!(is_throwaway(&path), wants, "{path}");
+        }
+        for (path, wants) in written().source.samples {
+            assert_eq!(is_source(&path), wants, "{path}");
         }
     }
 }

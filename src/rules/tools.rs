@@ -84,6 +84,31 @@ pub enum AnswerKind {
     Other,
 }
 
+impl AnswerKind {
+    /// The word in the table and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AnswerKind::Read => "read",
+            AnswerKind::Edit => "edit",
+            AnswerKind::Write => "write",
+            AnswerKind::Patch => "patch",
+            AnswerKind::Search => "search",
+            AnswerKind::List => "list",
+            AnswerKind::Shell => "shell",
+            AnswerKind::Poll => "poll",
+            AnswerKind::Stop => "stop",
+            AnswerKind::Fetch => "fetch",
+            AnswerKind::Agent => "agent",
+            AnswerKind::Plan => "plan",
+            AnswerKind::Task => "task",
+            AnswerKind::Ask => "ask",
+            AnswerKind::Approve => "approve",
+            AnswerKind::Said => "said",
+            AnswerKind::Other => "other",
+        }
+    }
+}
+
 /// One thing in the parentheses; several parameters stand for the first that is present.
 #[derive(Debug)]
 pub enum Show {

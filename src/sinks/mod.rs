@@ -16,3 +16,4 @@ pub mod markdown;
 pub mod neo4j;
 pub mod saga;
 pub mod scoped;
+pub mod tables;

@@ -5,7 +5,7 @@
 //! checkpoints, sessions, episodes, [`Store::search`], [`Store::status`].
 //!
 //! Subjects use one another in this direction only: `schema`, `search`, `ingest`; then `memory`,
-//! `outbox` and `tracking`; then `maintenance`, which knows all tables. What they share is in the
+//! `outbox` and `tracking`; then `maintenance` and `import`, which know all tables. What they share is in the
 //! files beside them: `columns`, `compression`, `damaged_rows`, `error`, `pending_tasks`, `removal`, `tombstones`.
 
 mod columns;
@@ -13,6 +13,7 @@ mod compression;
 mod damaged_rows;
 mod error;
 mod foreign;
+mod import;
 mod ingest;
 mod maintenance;
 mod memory;
@@ -30,6 +31,7 @@ pub use damaged_rows::passed_over;
 #[cfg(test)]
 pub(crate) use foreign::tests::execute;
 pub use foreign::{ForeignDatabase, ForeignLog};
+pub use import::Imported;
 pub use ingest::account::FileAccount;
 pub use ingest::prepare::Prepared;
 pub use ingest::without_log::Project;
@@ -41,6 +43,10 @@ pub use maintenance::salvage::{Salvage, Salvaged};
 pub use maintenance::stand_ins::Lost;
 pub use maintenance::stats::{Stats, StatsRow};
 pub use maintenance::status::{RejectRow, StoreStatus, UnknownRow, VersionRow};
+pub use maintenance::table_reading::{
+    JudgedOperation, MonthWithoutLog, WholeEpisode, WholeSession,
+};
+pub use maintenance::table_units::TableUnit;
 pub use memory::condensed::{AskedMessage, Condensed, MessageKey, ToCondense};
 pub use memory::llm_summaries::{LlmSummary, PendingSummary};
 pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Waiting};

@@ -156,6 +156,8 @@ fn json_documents_have_the_fields_that_the_docs_name() {
         ("`track status`", "track status"),
         ("`track sync`", "track sync"),
         ("`track pause`", "track pause"),
+        ("`export`", "export --parquet tables"),
+        ("`import`", "import --from .graphiti/sessionmill.db"),
         ("`store dump`", "store dump"),
         ("`store compact`", "store compact"),
         ("`run --check`", "run nightly --check"),

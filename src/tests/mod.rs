@@ -52,6 +52,7 @@ pub(crate) mod home;
 mod hooks;
 mod hostile;
 mod http;
+mod import;
 mod init;
 mod locks;
 mod looks;
@@ -88,6 +89,8 @@ mod small_stores;
 mod state;
 mod summarise;
 mod summary;
+#[cfg(feature = "parquet")]
+mod tables;
 mod telling;
 mod tidy;
 mod tracked;

@@ -15,7 +15,7 @@ const FILE_LINES_MAX: usize = 600;
 const FUNCTION_LINES_MAX: usize = 70;
 
 /// Which of our modules each may name (architecture § 3). A module that isn't here may not exist.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("model", &[]),
     ("rules", &["model"]),
     ("json", &["model"]),
@@ -24,6 +24,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("net", &["model"]),
     ("store", &["model"]),
     ("insight", &["model", "rules"]),
+    ("tables", &["model", "rules", "insight"]),
     (
         "tracking",
         &["model", "rules", "config", "host", "store", "insight"],
@@ -31,7 +32,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     // Of `host`, stages take `read::LogBlock` and `read::Reduce`: bytes with their places, no I/O.
     ("stages", &["model", "rules", "json", "host"]),
     ("agents", &["model", "rules", "json", "config", "stages"]),
-    ("sinks", &["model", "net", "stages"]),
+    ("sinks", &["model", "net", "stages", "tables"]),
     (
         "memory",
         &[
@@ -42,7 +43,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
         "pipeline",
         &[
             "model", "rules", "json", "config", "host", "net", "store", "stages", "insight",
-            "agents", "tracking", "sinks", "memory",
+            "tables", "agents", "tracking", "sinks", "memory",
         ],
     ),
     // `mcp` and `cli` don't know each other; `cli` starts the server.
@@ -56,8 +57,8 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     (
         "cli",
         &[
-            "model", "rules", "config", "host", "net", "store", "stages", "insight", "agents",
-            "tracking", "memory", "sinks", "pipeline", "mcp",
+            "model", "rules", "config", "host", "net", "store", "stages", "insight", "tables",
+            "agents", "tracking", "memory", "sinks", "pipeline", "mcp",
         ],
     ),
 ];

@@ -35,7 +35,9 @@ impl<'a> TrackingContext<'a> {
         let sinks = loaded.config.sinks.iter();
         // no wildcard: a new sink that writes files has to be excluded here
         let sink_folders = sinks.filter_map(|sink| match &sink.to {
-            SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
+            SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) | SinkTo::Parquet(folder) => {
+                Some(folder.clone())
+            }
             SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
         });
         TrackingContext {

@@ -189,6 +189,14 @@ impl Finder {
         })
     }
 
+    /// What is said where there is no session.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn none_matches(&self) -> Result<String, Error> {
+        session_filters::none_matches(&self.base.scope, &self.store, self.zone)
+    }
+
     /// What can be chosen here.
     pub fn choices(&self) -> Choices {
         let seen = self

@@ -177,8 +177,7 @@ fn list(ask: &Ask, from: usize, finder: &mut Finder, ctx: &mut Ctx) -> Result<Ve
     };
     let all = listed.entries.len();
     if all == 0 && ask.words.is_empty() && !ask.open {
-        ctx.out
-            .note("no session matches; hint: sessionmill run reads new logs")?;
+        ctx.out.note(finder.none_matches()?)?;
         return Ok(Vec::new());
     }
     let last = match (all, listed.more) {

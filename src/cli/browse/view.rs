@@ -140,7 +140,7 @@ fn list(frame: &mut Frame<'_>, areas: &Areas, state: &BrowseState, painter: &Pai
         let is_all = state.typed.is_blank() && state.chosen == Chosen::default();
         let nothing = match (state.is_waiting(), is_all) {
             (true, _) => "",
-            (false, true) => "no session is stored here; sessionmill run reads new logs",
+            (false, true) => "no session is stored here; to read new logs: sessionmill run",
             (false, false) => "no session matches; Alt-x clears the search and the filters",
         };
         return painter.line(frame, area, &paint(Style::Dim, nothing));

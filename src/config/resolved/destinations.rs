@@ -42,6 +42,11 @@ impl SinkSettings {
         self.name.split('/').next().unwrap_or_default()
     }
 
+    /// A folder of tables, which every run brings up to the store as a whole: no episode waits for it.
+    pub fn is_tables(&self) -> bool {
+        matches!(self.to, SinkTo::Parquet(_))
+    }
+
     /// A graph, or what fills one: needs `graphiti.enabled`.
     pub fn is_graph(&self) -> bool {
         !self.to.endpoints().is_empty()
@@ -80,6 +85,8 @@ pub enum SinkTo {
     Markdown(PathBuf),
     /// A folder of lines.
     Jsonl(PathBuf),
+    /// A folder of tables: made of the store as a whole, not of the episodes that are due.
+    Parquet(PathBuf),
 }
 
 /// Which of Graphiti's servers.
@@ -132,6 +139,7 @@ impl SinkTo {
         match self {
             SinkTo::Markdown(path) => format!("markdown {}", path.display()),
             SinkTo::Jsonl(path) => format!("jsonl {}", path.display()),
+            SinkTo::Parquet(path) => format!("parquet {}", path.display()),
             _ => {
                 let endpoints = self.endpoints().into_iter();
                 let endpoints: Vec<&str> = endpoints.map(Endpoint::as_str).collect();
@@ -151,7 +159,7 @@ impl SinkTo {
                     .flatten()
                     .collect()
             }
-            SinkTo::Markdown(_) | SinkTo::Jsonl(_) => Vec::new(),
+            SinkTo::Markdown(_) | SinkTo::Jsonl(_) | SinkTo::Parquet(_) => Vec::new(),
         }
     }
 }
@@ -216,7 +224,7 @@ pub(super) fn sinks_off(wire: &WireConfig) -> Vec<String> {
 }
 
 fn sink_to(written: &WireSink, env: &Env) -> Result<SinkTo, String> {
-    use SinkKind::{Falkordb, Graphiti, GraphitiMcp, Jsonl, Markdown, Neo4j};
+    use SinkKind::{Falkordb, Graphiti, GraphitiMcp, Jsonl, Markdown, Neo4j, Parquet};
     let kind = written.kind;
     let is_database = matches!(kind, Falkordb | Neo4j);
     let is_graphiti = matches!(kind, Graphiti | GraphitiMcp);
@@ -257,6 +265,7 @@ fn sink_to(written: &WireSink, env: &Env) -> Result<SinkTo, String> {
         GraphitiMcp => Ok(SinkTo::Graphiti(graphiti(written, Protocol::Mcp)?)),
         Markdown => Ok(SinkTo::Markdown(folder(written, env)?)),
         Jsonl => Ok(SinkTo::Jsonl(folder(written, env)?)),
+        Parquet => Ok(SinkTo::Parquet(folder(written, env)?)),
     }
 }
 

@@ -19,7 +19,7 @@ pub struct WireSink {
     /// `falkordb` or `neo4j`. Episodes are written there, and the server only works through them. null: it is posted to.
     #[serde(default)]
     pub database: Option<String>,
-    /// Folder that it writes to, for `markdown` and `jsonl`. Absolute; `~` and variables are
+    /// Folder that it writes to, for `markdown`, `jsonl` and `parquet`. Absolute; `~` and variables are
     /// expanded.
     #[serde(default)]
     pub path: Option<String>,
@@ -98,4 +98,6 @@ pub enum SinkKind {
     Markdown,
     /// A folder with files of one JSON object per line.
     Jsonl,
+    /// A folder with tables for SQL, as `export --parquet` writes them.
+    Parquet,
 }

@@ -95,6 +95,7 @@ impl Kept {
             && file.edits > self.committed.2
         {
             (file.added, file.removed) = (before + added, gone + removed);
+            file.counted = true;
         }
     }
 
@@ -105,6 +106,7 @@ impl Kept {
         let staged = self.staged.take().filter(|_| file.edits > edits);
         if let Some((added, removed)) = staged {
             (file.added, file.removed) = (before + added, gone + removed);
+            file.counted = true;
         }
         self.committed = (file.added, file.removed, file.edits);
     }
@@ -131,7 +133,7 @@ impl<'t> Edited<'t> {
                 kept.file.what.added += added;
                 kept.file.what.removed += removed;
                 kept.file.what.edits += 1;
-                kept.file.what.deleted = false;
+                (kept.file.what.deleted, kept.file.what.counted) = (false, false);
             }
             Finding::File { path, became } => self.become_of(line, path, *became),
             Finding::Commit { .. } => {

@@ -5,6 +5,7 @@ use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
+use super::remarks::{done_so_far, parts};
 use super::stated::{STEP_BYTES_MAX, one_line, stated, stated_first};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -391,55 +392,15 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
             return Some((line, list, (0, behind)));
         }
     }
-    let mut all = parts(&exchange[..at], &said);
+    let mut all = match ending(last.words()) {
+        // who waits tells what is done in the words before
+        Ending::Waits if bytes < LIST_BYTES_MIN => done_so_far(&exchange[..at]),
+        _ => parts(&exchange[..at], &said),
+    };
     let before = all.len();
     all.extend(said);
     (!all.is_empty()).then_some((last, all, (before, 0)))
 }
-
-/// Points of reports in the middle of work that name files which were changed; none where the last words name one.
-fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String> {
-    let changed = |line: &LocatedItem<'_>| {
-        let paths = line
-            .item
-            .findings
-            .iter()
-            .filter_map(|finding| match finding {
-                Finding::Changed { path, .. } => path.rsplit(['/', '\\']).next().map(str::to_owned),
-                _ => None,
-            });
-        paths.collect::<Vec<String>>()
-    };
-    let first = exchange.iter().position(|line| !changed(line).is_empty());
-    let Some(first) = first else {
-        return Vec::new();
-    };
-    let names: Vec<String> = exchange.iter().flat_map(changed).collect();
-    let names_one = |text: &&String| names.iter().any(|name| text.contains(name.as_str()));
-    let points = last.iter().filter(|text| is_point(text)).count();
-    if points >= 2 || last.iter().any(|text| names_one(&text)) {
-        return Vec::new();
-    }
-    let reports = exchange[first..].iter();
-    let reports = reports.filter(|line| line.main && line.item.kind == ItemKind::Agent);
-    let mut all: Vec<String> = Vec::new();
-    for line in reports.filter(|line| line.words().contains("\n- ")) {
-        let points = stated_first(line.words());
-        let points = points
-            .iter()
-            .filter(|text| is_point(text))
-            .filter(names_one);
-        for point in points {
-            if all.len() < PARTS_MAX && !all.contains(point) {
-                all.push(point.clone());
-            }
-        }
-    }
-    all
-}
-
-/// More points of the middle of work are a log.
-const PARTS_MAX: usize = 5;
 
 /// Without a list, shorter words tell of one thing.
 const REPORT_BYTES_MIN: usize = 400;

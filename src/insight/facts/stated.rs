@@ -11,6 +11,7 @@ use crate::rules::requests::{
     RequestKind, is_chatter, is_heading_of_all, is_stale, offered, request,
 };
 use crate::rules::words::sentences;
+use std::borrow::Cow;
 
 /// In one line only so much is told.
 pub const STEP_BYTES_MAX: usize = 220;
@@ -218,6 +219,7 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
         let last = sentences(line).last().unwrap_or_default();
         let before = line.strip_suffix(last).unwrap_or_default().trim_end();
         let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
+        let is_alone = is_alone && !shows(line);
         let states = states_itself(last);
         match before.is_empty() {
             _ if states => kept.push(format!("{}.", line.trim_end_matches(':'))),
@@ -267,8 +269,15 @@ fn states_itself(sentence: &str) -> bool {
         .rsplit(' ')
         .next()
         .unwrap_or_default();
-    let is_lead = LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last);
+    let is_lead =
+        LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last) || shows(&lower);
     sentence.split_whitespace().count() >= WORDS_MIN && !is_lead && !is_ask
+}
+
+/// It only leads to what is shown: `Based on the log, here's the entry:`
+fn shows(sentence: &str) -> bool {
+    const CUES: [&str; 4] = ["here's ", "here’s ", "here is ", "here are "];
+    CUES.iter().any(|cue| sentence.contains(cue))
 }
 
 fn indent(line: &str) -> usize {
@@ -351,9 +360,8 @@ const HEADING_WORDS_MAX: usize = 6;
 /// What a line states; `first`: nothing was stated yet.
 fn said(line: &str, first: bool) -> String {
     let indent = &line[..line.len() - line.trim_start().len()];
-    let bare = line.trim_start();
     let mut out = String::new();
-    let text = without_targets(&folded(bare));
+    let text = without_targets(&folded(&undecorated(line.trim_start())));
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
         // it is told beside the result as what is left; what follows it in its paragraph hangs on it
@@ -382,6 +390,25 @@ fn said(line: &str, first: bool) -> String {
     match out.is_empty() {
         true => out,
         false => format!("{indent}{out}"),
+    }
+}
+
+/// `✅ Done` as `- Done`, `🎯 **Done**` as `**Done**`: what is drawn before words says no more than that they begin.
+fn undecorated(line: &str) -> Cow<'_, str> {
+    let is_drawn =
+        |c: char| c >= '\u{1f000}' || matches!(c, '✅' | '✔' | '✓' | '✨' | '\u{fe0f}' | ' ');
+    if line.is_ascii() {
+        return Cow::Borrowed(line);
+    }
+    let (mark, rest) = match line.strip_prefix("- ") {
+        Some(rest) => ("- ", rest),
+        None => ("", line),
+    };
+    let bare = rest.trim_start_matches(is_drawn);
+    let is_tick = mark.is_empty() && rest.starts_with(['✅', '✔', '✓']);
+    match bare.len() == rest.len() {
+        true => Cow::Borrowed(line),
+        false => Cow::Owned(format!("{}{bare}", if is_tick { "- " } else { mark })),
     }
 }
 

@@ -47,7 +47,9 @@ impl Job {
             None => Recurrence::Every(Every::of_seconds(config.schedule_interval_s)?),
         };
         let folder = |sink: &SinkSettings| match &sink.to {
-            SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
+            SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) | SinkTo::Parquet(folder) => {
+                Some(folder.clone())
+            }
             SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
         };
         let away = |sink: &SinkSettings| !sink.to.endpoints().is_empty();

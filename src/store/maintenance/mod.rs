@@ -13,3 +13,5 @@ mod salvage_reading;
 pub(super) mod stand_ins;
 pub(super) mod stats;
 pub(super) mod status;
+pub(super) mod table_reading;
+pub(super) mod table_units;

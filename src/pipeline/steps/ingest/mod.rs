@@ -11,6 +11,7 @@ pub mod family;
 pub mod file;
 pub mod gather;
 pub mod ids;
+pub mod log_memory;
 pub mod report;
 pub mod run_ahead;
 pub mod workers;
@@ -150,7 +151,7 @@ fn group_left(store: &Store, setup: &IngestOptions<'_>) -> Result<Option<(String
 
 /// Masks what is stored by rules that came since it was; gives how many episodes changed. Reads
 /// nothing where the rules are the same.
-fn redact_stored(store: &mut Store, redactor: &Redactor) -> Result<u64> {
+pub(crate) fn redact_stored(store: &mut Store, redactor: &Redactor) -> Result<u64> {
     let version = redactor.version();
     if store.redacted_by()?.as_deref() == Some(&version) {
         return Ok(0);

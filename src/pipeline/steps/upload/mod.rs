@@ -28,11 +28,13 @@ use crate::pipeline::notify::{self, GivenUp};
 use crate::pipeline::options::{PENDING_MS, ms, retry};
 use crate::pipeline::sink_setup::{extraction, open};
 use crate::pipeline::steps::promote::announce_owners;
+use crate::pipeline::tables::{TablesOptions, export};
 use crate::store::{Due, Store};
 use anyhow::Result;
 use options::DeliveryOptions;
 use report::SinkReport;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// What somebody asks for besides the settings. A run asks for nothing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +56,8 @@ pub struct UploadOptions {
 /// # Errors
 /// When the store fails.
 pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
-    for sink in of_a_run(run.cx)? {
+    let sinks = of_a_run(run.cx)?.into_iter();
+    for sink in sinks.filter(|sink| !sink.is_tables()) {
         run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
     }
     Ok(())
@@ -74,7 +77,8 @@ pub fn is_wanted(run: &Run<'_, '_>) -> bool {
 /// When the store fails.
 pub fn keep_here(run: &mut Run<'_, '_>) -> Result<()> {
     let config = &run.cx.loaded.config;
-    for sink in config.sinks.iter().filter(|_| !config.store_in_graph) {
+    let sinks = config.sinks.iter().filter(|sink| !sink.is_tables());
+    for sink in sinks.filter(|_| !config.store_in_graph) {
         let row = run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
         run.store.keep_here(row.n, None, run.cx.now)?;
         run.store.clean(row.n, sink.scope.is_some())?;
@@ -133,12 +137,15 @@ pub fn deliver_to(
             store.forget_names();
             announce_owners(store, &config.memory, cx.now)?;
         }
-        if !upload.kept.by_setting.is_empty() {
+        if !upload.kept.by_setting.is_empty() && !sink.is_tables() {
             let row = store.sink(&sink.name, &sink.to.address(), cx.now)?;
             store.keep_here(row.n, Some(&upload.kept.by_setting), cx.now)?;
         }
         let report = match upload.to(sink, store, cx) {
-            Err(error) if !options.insist => upload.refused(sink, error, store, cx)?,
+            // one that was named is insisted on; among several, none waits for what another lacks
+            Err(error) if !options.insist || sinks.len() > 1 => {
+                upload.refused(sink, error, store, cx)?
+            }
             done => done?,
         };
         all.push(report);
@@ -199,8 +206,11 @@ impl Upload {
         &self,
         settings: &Settings,
         store: &mut Store,
-        cx: &RunContext<'_>,
+        cx: &mut RunContext<'_>,
     ) -> Result<SinkReport> {
+        if let SinkTo::Parquet(folder) = &settings.to {
+            return self.tables(settings, folder, store, cx);
+        }
         let config = &cx.loaded.config;
         let (limits, options) = (&config.delivery, self.options);
         if settings.is_graph() && !options.insist {
@@ -254,6 +264,39 @@ impl Upload {
             graph_counts::keep(&settings.name, counted, worked, cx.home)?;
         }
         Ok(done)
+    }
+}
+
+impl Upload {
+    /// A folder of tables is brought up to the store. One that can't be written to is a fact of the report.
+    fn tables(
+        &self,
+        settings: &Settings,
+        folder: &Path,
+        store: &Store,
+        cx: &mut RunContext<'_>,
+    ) -> Result<SinkReport> {
+        let options = TablesOptions {
+            full: false,
+            without: self.kept.of(settings).iter().cloned().collect(),
+        };
+        let mut report = SinkReport {
+            sink: settings.name.clone(),
+            ..SinkReport::default()
+        };
+        match export(store, folder, &options, cx) {
+            Ok(done) => report.tables = Some(done),
+            Err(error) => match error.downcast::<Error>() {
+                Ok(error) if error.kind != ErrorKind::Store => {
+                    report.is_lasting = error.kind == ErrorKind::Usage;
+                    report.fault = Some(error.message);
+                    report.hint = error.hint.unwrap_or_default();
+                }
+                Ok(error) => return Err(error.into()),
+                Err(error) => return Err(error),
+            },
+        }
+        Ok(report)
     }
 }
 
@@ -346,6 +389,16 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     ] {
         if n > 0 {
             parts.push(format!("{} {what}", count(n)));
+        }
+    }
+    if let Some(tables) = sink.tables.as_ref().filter(|tables| !tables.is_nothing()) {
+        parts.push(format!(
+            "{} written for {}",
+            plural(tables.files_written, "file"),
+            plural(tables.changed, "new or changed session")
+        ));
+        if tables.removed > 0 {
+            parts.push(format!("{} removed", plural(tables.removed, "session")));
         }
     }
     for dear in &sink.too_dear {

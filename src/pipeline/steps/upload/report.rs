@@ -5,6 +5,7 @@ use crate::model::extraction::GraphCounts;
 use crate::model::human::plural;
 use crate::model::time::Time;
 use crate::pipeline::alarms::{Alarm, Trouble};
+use crate::pipeline::tables::TablesReport;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -66,6 +67,9 @@ pub struct SinkReport {
     pub counted: Option<GraphCounts>,
     /// Given up in this run or before, and not settled.
     pub dead_letters: u64,
+    /// What a folder of tables got; absent for other sinks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tables: Option<TablesReport>,
     /// What has to be told of it, since when; absent where all is well, or time may still heal it.
     #[serde(serialize_with = "document")]
     pub alarm: Option<Alarm>,

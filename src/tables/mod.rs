@@ -1,0 +1,18 @@
+//! Floor 2: stored sessions as tables for SQL and dataframes. Knows which tables there are and what a row
+//! says; refuses to know the store and disks.
+//!
+//! [`schema`] is the contract (docs/tables.md), [`source`] what rows are made of, [`sessions`] and [`git`]
+//! make them.
+
+mod call;
+mod columns;
+pub mod git;
+mod items;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod row;
+pub mod schema;
+pub mod sessions;
+pub mod source;
+#[cfg(test)]
+mod tests;

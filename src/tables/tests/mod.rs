@@ -1,0 +1,3 @@
+//! What holds the contract.
+
+mod schema;
