@@ -331,6 +331,11 @@ fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) ->
             let landed = plural(v.landed, "episode");
             let (missing, twice) = (count(v.missing), count(v.twice));
             let sink = &v.sink;
+            if v.landed + v.missing + v.twice + v.unverified == 0 {
+                let line = "nothing to verify, nothing was delivered yet";
+                ctx.out.line(format!("sink {sink}: {line}"))?;
+                continue;
+            }
             ctx.out.line(format!(
                 "sink {sink}: {landed} there, {missing} missing, {twice} twice"
             ))?;

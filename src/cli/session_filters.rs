@@ -130,8 +130,9 @@ pub fn origin_of(namespace: &str, path: &str, ctx: &mut Ctx) -> Result<String> {
     })
 }
 
-/// How a session ended, painted by what that means; nothing where it isn't known.
-pub fn outcome(outcome: Option<SessionOutcome>) -> String {
+/// How a session ended, painted by what that means; nothing where it isn't known. `is_quiet`: its log grows no
+/// more.
+pub fn outcome(outcome: Option<SessionOutcome>, is_quiet: bool) -> String {
     let Some(outcome) = outcome else {
         return String::new();
     };
@@ -140,7 +141,7 @@ pub fn outcome(outcome: Option<SessionOutcome>) -> String {
         SessionOutcome::Blocked => Style::Alarm,
         _ => Style::Open,
     };
-    paint(style, &human::words(outcome.as_str()))
+    paint(style, outcome.words(is_quiet))
 }
 
 /// How long ago it was; with `--verbose` when.

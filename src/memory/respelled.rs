@@ -1,7 +1,8 @@
-//! What a question may have meant whose words are spelled as nothing in the store is.
+//! What a question may have meant besides its words: ones that it mistyped, and other forms of its word.
 
 use super::recall::{RecallQuestion, recall};
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, Term};
+use std::collections::BTreeSet;
 
 /// So many neighbours of a word are tried.
 const TRIED: usize = 5;
@@ -43,4 +44,54 @@ pub fn respelled(
     let answer = recall(store, &meant)?;
     let finds = !answer.loosened && !answer.hits.is_empty();
     Ok(finds.then_some(pairs))
+}
+
+/// Sessions of which fewer are a short list.
+const SHORT: usize = 3;
+/// Results that are looked at to see whether there are more.
+const LOOKED_AT: u32 = 20;
+
+/// Other forms of a question's only word, which find sessions that the word itself doesn't find; empty where it
+/// finds several, or has no such form. A word that is nowhere is asked in its other forms anyway.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn other_forms(store: &Store, question: &RecallQuestion<'_>) -> Result<Vec<String>> {
+    let [term] = question.query.terms.as_slice() else {
+        return Ok(Vec::new());
+    };
+    if !term.or.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = sessions(store, question, &term.text, LOOKED_AT)?;
+    if found.is_empty() || found.len() >= SHORT {
+        return Ok(Vec::new());
+    }
+    let mut more = Vec::new();
+    for form in &term.forms {
+        let theirs = sessions(store, question, form, LOOKED_AT)?;
+        if !theirs.is_subset(&found) {
+            more.push(form.clone());
+        }
+    }
+    Ok(more)
+}
+
+/// The sessions that a word finds as it is.
+fn sessions(
+    store: &Store,
+    question: &RecallQuestion<'_>,
+    word: &str,
+    limit: u32,
+) -> Result<BTreeSet<String>> {
+    let mut alone = question.clone();
+    alone.query.limit = limit;
+    alone.query.terms = vec![Term {
+        text: word.to_owned(),
+        prefix: false,
+        forms: Vec::new(),
+        or: Vec::new(),
+    }];
+    let hits = recall(store, &alone)?.hits.into_iter();
+    Ok(hits.map(|hit| hit.session).collect())
 }

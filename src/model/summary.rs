@@ -457,6 +457,14 @@ impl From<WrittenPullRequest> for PullRequest {
     }
 }
 
+/// A log to which nothing was added for so long is taken for ended.
+const QUIET_MS: i64 = 86_400_000;
+
+/// The last record is a day old: whoever wrote the log has gone.
+pub fn is_quiet(last: Option<Time>, now: Time) -> bool {
+    last.is_some_and(|last| now.0 - last.0 > QUIET_MS)
+}
+
 /// How a session ended (003-108).
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -493,6 +501,15 @@ impl SessionOutcome {
             SessionOutcome::InProgress => "in_progress",
             SessionOutcome::Interrupted => "interrupted",
             SessionOutcome::Abandoned => "abandoned",
+        }
+    }
+
+    /// As people read it: of a log that grows no more (see [`is_quiet`]), nothing is in progress.
+    pub fn words(self, is_quiet: bool) -> &'static str {
+        match self {
+            SessionOutcome::InProgress if is_quiet => "cut off",
+            SessionOutcome::InProgress => "in progress",
+            other => other.as_str(),
         }
     }
 

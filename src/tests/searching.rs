@@ -19,6 +19,26 @@ fn found(desk: &Desk, line: &str) -> Vec<String> {
     sessions
 }
 
+#[test]
+fn below_a_short_list_other_forms_that_find_more_are_named() {
+    let desk = desk();
+    for (nth, (session, words)) in [("aaaa", "the retry fails"), ("bbbb", "two retries fail")]
+        .into_iter()
+        .enumerate()
+    {
+        let text = said(session, "/w/shop", 50 + nth as u32, "user", words);
+        desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &text);
+    }
+    done(desk.run("sessionmill run"));
+    assert_eq!(found(&desk, "retry"), ["aaaa"]);
+    let told = done(desk.run("sessionmill search retry")).stderr;
+    let wants = "other forms of the word find more: sessionmill search 'retry OR retries'\n";
+    assert!(told.contains(wants), "{told}");
+    assert_eq!(found(&desk, "'retry OR retries'"), ["aaaa", "bbbb"]);
+    let all = done(desk.run("sessionmill search shop fails")).stderr;
+    assert!(!all.contains("other forms"), "{all}");
+}
+
 /// Sessions of two days.
 fn two_days() -> Desk {
     let desk = desk();

@@ -292,3 +292,25 @@ fn what_became_of_the_work_is_said_in_plain_words() {
         (&json!(false), &json!(0))
     );
 }
+
+#[test]
+fn a_line_of_a_log_opens_the_transcript_there() {
+    let mut site = Site::new();
+    for word in ["zebrafish", "platypus", "axolotl"] {
+        site.user(&format!("please {word} it"));
+        site.agent(&format!("{word} it is"));
+    }
+    site.run();
+    let id = site.desk.run("sessionmill sessions --json").json()["sessions"][0]["id"].clone();
+    let id = id.as_str().expect("an id").to_owned();
+    let ran = site.desk.run(&format!("sessionmill show {id}:3"));
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    let text = &ran.stdout;
+    assert!(text.contains("--- from line 3, part 1, "), "{text}");
+    assert!(text.contains("\nUser: please platypus it\n"), "{text}");
+    assert!(text.contains("axolotl it is"), "{text}");
+    assert!(!text.contains("zebrafish it is"), "{text}");
+    let ran = site.desk.run(&format!("sessionmill show {id}:999"));
+    assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
+    assert!(ran.stderr.contains("has no line 999"), "{}", ran.shown());
+}

@@ -192,7 +192,7 @@ impl Upload {
         let due = due(settings, self.kept.of(settings), cx);
         Ok(SinkReport {
             sink: settings.name.clone(),
-            waiting: store.due(row.n, &due)?.len() as u64,
+            waiting: (store.due(row.n, &due)?.len() + store.unconfirmed(row.n)?.len()) as u64,
             dead_letters: store.dead(row.n)?,
             fault: Some(error.message),
             is_lasting: true,
