@@ -397,7 +397,11 @@ fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Re
             Ok(Ok(said)) => (true, said),
             Ok(Err(fault)) => (false, fault.reason().to_owned()),
             // what one lacks keeps none of the others from being checked
-            Err(error) => (false, with_hint(&error.into())),
+            Err(error) => {
+                let error = error.into();
+                ctx.out.warn(with_hint(&error))?;
+                (false, format!("{error:#}"))
+            }
         };
         if !ok {
             exit = Exit::Failed;

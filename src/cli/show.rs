@@ -2,6 +2,7 @@
 
 mod from_line;
 mod page;
+mod printed;
 mod shown;
 
 use super::ctx::Ctx;
@@ -22,11 +23,10 @@ use crate::model::file::FileFacts;
 use crate::model::human;
 use crate::model::layout::markdown::{plain, rendered};
 use crate::model::layout::table::COLUMNS_MAX;
-use crate::model::session::Session;
-use crate::model::summary::is_quiet;
 use crate::stages::score::explain::{self, WorkExplanation};
 use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
+use printed::{head, origin, text};
 use serde_json::{Value, json};
 use shown::{ShownSession, Work, name_only, shown_session};
 use std::path::{Path, PathBuf};
@@ -314,52 +314,6 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
-    match found.episode.text.as_str() {
-        "" => ctx
-            .out
-            .line("(stored by the sinks only: upload.keep_local is false)"),
-        text if found.episode.source == EpisodeSource::SessionSummary => {
-            let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
-            ctx.out.text(rendered(text, columns))
-        }
-        text => ctx.out.line(text),
-    }
-}
-
-fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
-    let facts = &session.facts;
-    let (from, to) = (
-        human::time(facts.started, ctx.zone),
-        human::time(facts.ended, ctx.zone),
-    );
-    let length = work.length.map(|length| length.shown());
-    let ago = facts.ended.map(|at| human::ago(at, ctx.now));
-    let cells = [
-        Some(session_filters::origin(session, ctx)?),
-        Some(session.agent.as_str().to_owned()),
-        ago,
-        length,
-        Some(session_filters::outcome(
-            work.outcome,
-            is_quiet(facts.ended, ctx.now),
-        )),
-        Some(work.activity.profile()),
-    ];
-    let cells: Vec<String> = cells
-        .into_iter()
-        .flatten()
-        .filter(|cell| !cell.is_empty())
-        .collect();
-    ctx.out.words("", "", &cells.join(" · "))?;
-    let id = format!("{} on {}, {from} to {to}", session.id, session.host);
-    ctx.out.words("", "", &ctx.out.paint(Style::Dim, &id))?;
-    if let Some(command) = registry::resume(session).filter(|_| ctx.verbose) {
-        ctx.out.line(command)?;
-    }
-    Ok(())
-}
-
 /// `2026-05-31 21:14 to 22:02, 3 episodes, fixing (1.0)`.
 fn segment_line(segment: &Segment<'_>, judge: &Judge, ctx: &Ctx) -> String {
     format!(
@@ -386,44 +340,6 @@ fn exchange_document(exchange: &ExchangeTally, judge: &Judge) -> Value {
         "line": exchange.line,
         "activity": activity::document(&judge.activity(&exchange.tally)),
     })
-}
-
-/// `part 2, 2026-05-31 21:14, open, /…/x.jsonl:12-80, fixing (1.0)`.
-fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
-    let episode = &found.episode;
-    let stream = episode
-        .stream
-        .as_ref()
-        .map(|s| format!("sub-agent {s}, "))
-        .unwrap_or_default();
-    let open = match (episode.sealed, episode.pending_calls) {
-        (true, _) => String::new(),
-        (false, 0) if is_quiet(episode.ended_at.or(episode.valid_at), ctx.now) => String::new(),
-        (false, 0) => ", may still grow".to_owned(),
-        (false, calls) => format!(
-            ", {} without a result yet",
-            human::plural(calls.into(), "call")
-        ),
-    };
-    let part = match episode.source {
-        EpisodeSource::SessionSummary => "summary".to_owned(),
-        EpisodeSource::Text | EpisodeSource::Message => "memory".to_owned(),
-        source if source.has_doer() => format!("{} by {}", source.as_str(), found.agent.as_str()),
-        source if source != EpisodeSource::Session => source.as_str().to_owned(),
-        _ => format!("part {}", episode.part),
-    };
-    let when = human::time(episode.valid_at, ctx.zone);
-    if found.path.is_empty() {
-        // it was cut from no log
-        return format!("{part}{open}, {when}");
-    }
-    format!(
-        "{stream}{part}{open}, {when}, {}:{}-{}, {}",
-        found.path,
-        episode.lines.0,
-        episode.lines.1,
-        judge.activity(&episode.activity()).profile()
-    )
 }
 
 fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

@@ -8,7 +8,7 @@ use crate::pipeline::engine::line::Line;
 use crate::pipeline::engine::merge::Merge;
 use crate::pipeline::engine::replay::{Replay, ReplayOptions};
 use crate::pipeline::engine::surroundings::Surroundings;
-use crate::pipeline::engine::transform::{Places, TransformOptions, Wants, transform};
+use crate::pipeline::engine::transform::{PlaceMap, TransformOptions, TransformWants, transform};
 use crate::pipeline::progress::Silent;
 use crate::pipeline::steps::upload::report::SinkReport;
 use crate::pipeline::tables::{TablesOptions, export};
@@ -81,15 +81,15 @@ pub fn transform_files(args: &TransformArgs, ctx: &mut Ctx) -> Result<Exit> {
     let places = args
         .places
         .as_deref()
-        .map_or(Ok(Places::default()), places)?;
+        .map_or(Ok(PlaceMap::default()), places)?;
     let (host, now) = (ctx.host.clone(), ctx.now);
     let options = TransformOptions {
         surroundings: &surroundings,
         places,
         wants: match (args.heads, args.ids) {
-            (true, _) => Wants::Heads,
-            (_, true) => Wants::Ids,
-            _ => Wants::Episodes,
+            (true, _) => TransformWants::Heads,
+            (_, true) => TransformWants::Ids,
+            _ => TransformWants::Episodes,
         },
         host: &host,
         run: args.run,
@@ -206,11 +206,11 @@ fn warn(surroundings: &Surroundings, ctx: &mut Ctx) -> Result<()> {
     Ok(())
 }
 
-fn places(file: &Path) -> Result<Places> {
+fn places(file: &Path) -> Result<PlaceMap> {
     let wrong = |why: &dyn std::fmt::Display| {
         let hint = r#"write {"/folder/of/a/worktree": "/folder/of/its/project"}"#;
         Error::usage(format!("{}: {why}", file.display())).hinted(hint)
     };
     let text = fs::read_to_string(file).map_err(|error| wrong(&error))?;
-    Ok(Places::parse(&text).map_err(|error| wrong(&error))?)
+    Ok(PlaceMap::parse(&text).map_err(|error| wrong(&error))?)
 }

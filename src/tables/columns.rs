@@ -1,9 +1,17 @@
 //! The columns of each table, with their meanings for people.
 
-use super::schema::{Column, Kind, TABLES_MAX, Table};
+use super::schema::{Column, ColumnKind, Name, TABLES_MAX, Table};
+use std::sync::LazyLock;
+
+/// The table of this name.
+pub fn table(name: Name) -> &'static Table {
+    &TABLES[name as usize]
+}
+
+static TABLES: LazyLock<[Table; TABLES_MAX]> = LazyLock::new(all);
 
 /// All tables, in the order of their names.
-pub(super) fn all() -> [Table; TABLES_MAX] {
+fn all() -> [Table; TABLES_MAX] {
     [
         sessions(),
         episodes(),
@@ -21,27 +29,27 @@ pub(super) fn all() -> [Table; TABLES_MAX] {
 }
 
 const fn text(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Text, meaning)
+    Column::new(name, ColumnKind::Text, meaning)
 }
 
 const fn int(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Int, meaning)
+    Column::new(name, ColumnKind::Int, meaning)
 }
 
 const fn real(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Real, meaning)
+    Column::new(name, ColumnKind::Real, meaning)
 }
 
 const fn boolean(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Bool, meaning)
+    Column::new(name, ColumnKind::Bool, meaning)
 }
 
 const fn time(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Time, meaning)
+    Column::new(name, ColumnKind::Time, meaning)
 }
 
 const fn texts(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Texts, meaning)
+    Column::new(name, ColumnKind::Texts, meaning)
 }
 
 /// Whose a row is: the first columns of every table of sessions.

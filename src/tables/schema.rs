@@ -1,9 +1,6 @@
 //! The contract: which tables there are, what their columns are called, hold and mean, and how rows are
 //! divided over files. docs/tables.md is written from here.
 
-use super::columns;
-use std::sync::LazyLock;
-
 /// Goes up by one where a column is renamed, removed, or means something else. A column that is added,
 /// behind the others, or a new table leaves it.
 pub const TABLES_VERSION: u32 = 1;
@@ -67,7 +64,7 @@ impl Name {
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// UTF-8.
     Text,
     /// 64 bits, signed.
@@ -82,16 +79,16 @@ pub enum Kind {
     Texts,
 }
 
-impl Kind {
+impl ColumnKind {
     /// As docs/tables.md calls it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Text => "text",
-            Kind::Int => "int64",
-            Kind::Real => "float64",
-            Kind::Bool => "bool",
-            Kind::Time => "timestamp",
-            Kind::Texts => "list of text",
+            ColumnKind::Text => "text",
+            ColumnKind::Int => "int64",
+            ColumnKind::Real => "float64",
+            ColumnKind::Bool => "bool",
+            ColumnKind::Time => "timestamp",
+            ColumnKind::Texts => "list of text",
         }
     }
 }
@@ -102,7 +99,7 @@ pub struct Column {
     /// What queries call it.
     pub name: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// It may hold nothing.
     pub nullable: bool,
     /// For people.
@@ -110,7 +107,7 @@ pub struct Column {
 }
 
 impl Column {
-    pub(super) const fn new(name: &'static str, kind: Kind, meaning: &'static str) -> Column {
+    pub(super) const fn new(name: &'static str, kind: ColumnKind, meaning: &'static str) -> Column {
         Column {
             name,
             kind,
@@ -139,10 +136,3 @@ pub struct Table {
     /// In order.
     pub columns: Vec<Column>,
 }
-
-/// The table of this name.
-pub fn table(name: Name) -> &'static Table {
-    &TABLES[name as usize]
-}
-
-static TABLES: LazyLock<[Table; TABLES_MAX]> = LazyLock::new(columns::all);

@@ -1,8 +1,8 @@
 //! `show ID:LINE`: the transcript from the line of the log that a summary, a recap or `why` names. Knows how such
 //! a place is typed, and where in the stored text it is.
 
+use super::printed::{head, origin, text};
 use super::shown::ShownSession;
-use super::{head, origin, text};
 use crate::cli::ctx::Ctx;
 use crate::cli::exit::Exit;
 use crate::cli::out::Style;

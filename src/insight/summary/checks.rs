@@ -1,7 +1,7 @@
 //! Builds, linters and type checkers of a session, as Markdown.
 
 use super::escape::inline;
-use super::short;
+use super::shortened::short;
 use crate::model::summary::{CheckRun, Sourced, Summary};
 
 /// A line for each command, and one where nothing tested what was changed.

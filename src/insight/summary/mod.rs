@@ -5,6 +5,7 @@ mod checks;
 mod commits;
 mod escape;
 mod sections;
+mod shortened;
 mod test_results;
 
 use crate::model::summary::{
@@ -17,6 +18,7 @@ use crate::rules::words::content_words;
 pub use commits::{commit, commits};
 pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
+pub use shortened::short;
 use std::fmt::Write;
 
 /// What stands above a summary.
@@ -270,14 +272,6 @@ const HEADING_CHARS_MAX: usize = 60;
 
 /// A command is recognised by its beginning.
 const CALL_CHARS_MAX: usize = 120;
-
-/// The beginning of a text that is too long.
-pub fn short(text: &str, chars_max: usize) -> String {
-    match text.char_indices().nth(chars_max) {
-        Some((at, _)) => format!("{}…", text[..at].trim_end()),
-        None => text.to_owned(),
-    }
-}
 
 fn section(out: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {
     let mut lines = lines.into_iter().peekable();

@@ -1,7 +1,7 @@
 //! What an engine plans by: whose log each file is and which others it may share records with, by its head; and
 //! which records a file has, for families that one process would read too long.
 
-use super::line::{self, Ids, kind};
+use super::line::{self, PackedIds, kind};
 use crate::model::namespace::namespace;
 use crate::model::time::Time;
 use crate::pipeline::parsed_log::ParsedLog;
@@ -47,7 +47,7 @@ pub struct IdsLine {
     /// As in [`HeadLine`].
     pub order: u64,
     /// Short ids of its records.
-    pub ids: Ids,
+    pub ids: PackedIds,
 }
 
 /// Prints the heads of files, in reading order.
@@ -94,7 +94,7 @@ pub fn print_ids(gathered: Gathered, jobs: usize, out: &mut dyn Write) -> Result
         let line = IdsLine {
             file: work.slice.file.key.to_string(),
             order,
-            ids: Ids(records(&work)?),
+            ids: PackedIds(records(&work)?),
         };
         let mut bytes = Vec::new();
         line::write(&mut bytes, kind::IDS, &line)?;

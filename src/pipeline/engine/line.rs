@@ -22,7 +22,7 @@ pub const CONTRACT: u32 = 1;
 
 /// Which commit of which file a line belongs to. Ordered as the commits follow one another.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Step {
+pub struct LineStep {
     /// The engine's number of the run.
     pub run: u64,
     /// Which of the run's files it was, counted from 0 in reading order.
@@ -41,7 +41,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeLine {
     /// Its commit.
-    pub step: Step,
+    pub step: LineStep,
     /// Which of the commit's episodes, counted from 0.
     pub nth: u64,
     /// Of its session.
@@ -56,7 +56,7 @@ pub struct EpisodeLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RejectLine {
     /// Its commit.
-    pub step: Step,
+    pub step: LineStep,
     /// Where and why.
     pub reject: Reject,
 }
@@ -65,7 +65,7 @@ pub struct RejectLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LedgerLine {
     /// Its commit.
-    pub step: Step,
+    pub step: LineStep,
     /// Of the session that the file belongs to.
     pub session: String,
     /// Lines before the checkpoint, since the file's last commit.
@@ -76,9 +76,9 @@ pub struct LedgerLine {
 
 /// The rest of a commit: how far the file is read, and what it takes to read on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CommitLine {
+pub struct CommittedLine {
     /// Which.
-    pub step: Step,
+    pub step: LineStep,
     /// The version of rules and settings that made its episodes.
     pub made_by: String,
     /// How many episodes belong to it.
@@ -96,9 +96,9 @@ pub struct CommitLine {
     /// What the open tail says: replaces the last commit's.
     pub tail_facts: SessionFacts,
     /// Short ids of the records before the checkpoint, since the file's last commit.
-    pub ids: Ids,
+    pub ids: PackedIds,
     /// Those of the open tail: replace the last commit's.
-    pub tail_ids: Ids,
+    pub tail_ids: PackedIds,
     /// Names that nobody knew.
     pub unknown: Vec<Unknown>,
     /// The file's account begins afresh with it.
@@ -117,7 +117,7 @@ pub struct CommitLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MovedLine {
     /// Of it as it is called now; before the commits of its run.
-    pub step: Step,
+    pub step: LineStep,
     /// What it was called.
     pub was: String,
     /// As a listing says it now.
@@ -183,7 +183,7 @@ pub enum Line {
     /// See there.
     Ledger(LedgerLine),
     /// See there.
-    Commit(Box<CommitLine>),
+    Commit(Box<CommittedLine>),
     /// See there.
     Moved(MovedLine),
     /// See there.
@@ -204,7 +204,7 @@ pub mod kind {
     pub const REJECT: &str = "reject";
     /// [`super::LedgerLine`]
     pub const LEDGER: &str = "ledger";
-    /// [`super::CommitLine`]
+    /// [`super::CommittedLine`]
     pub const COMMIT: &str = "commit";
     /// [`super::MovedLine`]
     pub const MOVED: &str = "moved";
@@ -279,7 +279,7 @@ pub fn write(out: &mut Vec<u8>, kind: &str, line: &impl Serialize) -> Result<()>
 /// # Errors
 /// As [`write`].
 pub fn write_commit(out: &mut Vec<u8>, commit: FileCommit, run: u64, order: u64) -> Result<()> {
-    let step = Step {
+    let step = LineStep {
         run,
         order,
         file: commit.checkpoint.key.clone(),
@@ -311,7 +311,7 @@ pub fn write_commit(out: &mut Vec<u8>, commit: FileCommit, run: u64, order: u64)
         tail: commit.tail_ledger,
     };
     write(out, kind::LEDGER, &ledger)?;
-    let rest = CommitLine {
+    let rest = CommittedLine {
         step,
         made_by: commit.made_by,
         episodes,
@@ -321,8 +321,8 @@ pub fn write_commit(out: &mut Vec<u8>, commit: FileCommit, run: u64, order: u64)
         session: commit.session,
         facts: commit.facts,
         tail_facts: commit.tail_facts,
-        ids: Ids(commit.ids),
-        tail_ids: Ids(commit.tail_ids),
+        ids: PackedIds(commit.ids),
+        tail_ids: PackedIds(commit.tail_ids),
         unknown: commit.unknown,
         rebuild: commit.rebuild,
         keeps_out: commit.keeps_out,
@@ -333,7 +333,7 @@ pub fn write_commit(out: &mut Vec<u8>, commit: FileCommit, run: u64, order: u64)
     write(out, kind::COMMIT, &rest)
 }
 
-impl CommitLine {
+impl CommittedLine {
     /// The commit that it is the rest of.
     pub fn into_commit(
         self,
@@ -368,22 +368,24 @@ impl CommitLine {
 
 /// Short ids of records as the lines have them: base64 of 8 bytes each, little-endian.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ids(pub Vec<u64>);
+pub struct PackedIds(pub Vec<u64>);
 
-impl Serialize for Ids {
+impl Serialize for PackedIds {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let bytes: Vec<u8> = self.0.iter().flat_map(|id| id.to_le_bytes()).collect();
         to.serialize_str(&STANDARD.encode(bytes))
     }
 }
 
-impl<'de> Deserialize<'de> for Ids {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Ids, D::Error> {
+impl<'de> Deserialize<'de> for PackedIds {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<PackedIds, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
         let bytes = STANDARD.decode(&*text).map_err(D::Error::custom)?;
         let (ids, rest) = bytes.as_chunks::<8>();
         match rest.is_empty() {
-            true => Ok(Ids(ids.iter().map(|id| u64::from_le_bytes(*id)).collect())),
+            true => Ok(PackedIds(
+                ids.iter().map(|id| u64::from_le_bytes(*id)).collect(),
+            )),
             false => Err(D::Error::custom("ids are 8 bytes each")),
         }
     }

@@ -3,7 +3,7 @@
 //! Merging is associative, commutative and idempotent: what is the same is there once; where two lines claim the
 //! same place, the one with the greater hash stays. Lines wait in an unnamed file; memory holds where each is.
 
-use super::line::{self, EpisodeLine, HeaderLine, LedgerLine, Line, Step, kind};
+use super::line::{self, EpisodeLine, HeaderLine, LedgerLine, Line, LineStep, kind};
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use anyhow::{Context, Result};
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// A part of a commit, or what comes before the commits of its run.
-    Of(Step, Part),
+    Of(LineStep, Part),
     Tally(u64, String),
     Problem(u64, String, String),
 }
@@ -151,7 +151,7 @@ impl Merge {
     /// reads episodes; tables need all lines.
     pub fn keep_latest(&mut self) {
         let mut last: BTreeMap<Uuid, Place> = BTreeMap::new();
-        let mut ends: BTreeMap<(String, u32), Step> = BTreeMap::new();
+        let mut ends: BTreeMap<(String, u32), LineStep> = BTreeMap::new();
         for (place, slot) in &self.places {
             let Place::Of(step, part) = place else {
                 continue;
@@ -162,7 +162,7 @@ impl Merge {
                 ends.insert((step.file.clone(), step.generation), step.clone());
             }
         }
-        let is_current = |step: &Step| {
+        let is_current = |step: &LineStep| {
             let end = ends.get(&(step.file.clone(), step.generation));
             end.is_none_or(|end| end == step)
         };

@@ -1,7 +1,7 @@
 //! Lines in, a store out: what a run would have stored of the same files. The store lives in a folder of its
 //! own for as long as the tables are made of it.
 
-use super::line::{CommitLine, EpisodeLine, LedgerLine, Line, MovedLine, RejectLine};
+use super::line::{CommittedLine, EpisodeLine, LedgerLine, Line, MovedLine, RejectLine};
 use super::surroundings::Surroundings;
 use crate::memory::moved_projects::meet_projects;
 use crate::memory::session_activity::Judge;
@@ -90,7 +90,7 @@ impl<'a> Replay<'a> {
         Ok(self.store.relocate(&moved.was, file, path, moved.stat)?)
     }
 
-    fn commit(&mut self, commit: CommitLine) -> Result<()> {
+    fn commit(&mut self, commit: CommittedLine) -> Result<()> {
         let step = commit.step.clone();
         let mut episodes = std::mem::take(&mut self.episodes);
         let rejects = std::mem::take(&mut self.rejects);

@@ -1,7 +1,7 @@
 //! Which files a transformation reads, one a line of its standard input: a path, or a JSON object that says more
 //! (docs/engine.md). What was read of a file before is remembered by its commits' lines.
 
-use super::line::{CommitLine, MovedLine, Step, kind};
+use super::line::{CommittedLine, LineStep, MovedLine, kind};
 use crate::agents::registry;
 use crate::host::files::{FoundFile, source_file};
 use crate::model::checkpoint::{COPY, Checkpoint, LastSeen, RecordIds};
@@ -38,7 +38,7 @@ struct Request {
     order: Option<u64>,
     /// Short ids of records that other files of its family own, in base64.
     #[serde(default)]
-    taken: super::line::Ids,
+    taken: super::line::PackedIds,
 }
 
 /// All lines of standard input.
@@ -57,7 +57,7 @@ pub struct Requests {
     /// Records that files outside of this call own, by key.
     pub taken: FxHashMap<String, Vec<u64>>,
     /// What earlier runs printed of files, under the keys that these had then.
-    commits: FxHashMap<String, Vec<CommitLine>>,
+    commits: FxHashMap<String, Vec<CommittedLine>>,
     moves: Vec<MovedLine>,
 }
 
@@ -100,7 +100,7 @@ impl Requests {
             let (before, since) = held
                 .into_iter()
                 .partition(|commit| commit.step.run < moved.step.run);
-            let before: Vec<CommitLine> = before;
+            let before: Vec<CommittedLine> = before;
             self.commits.insert(moved.was.clone(), since);
             let now = self.commits.entry(moved.step.file.clone()).or_default();
             now.extend(before);
@@ -119,7 +119,7 @@ impl Requests {
             let wrong = "`known` of a line of standard input";
             match known["type"].as_str() {
                 Some(kind::COMMIT) => {
-                    let commit: CommitLine = serde_json::from_value(known).context(wrong)?;
+                    let commit: CommittedLine = serde_json::from_value(known).context(wrong)?;
                     let held = self.commits.entry(commit.step.file.clone());
                     held.or_default().push(commit);
                 }
@@ -213,11 +213,11 @@ struct KnownFile {
 
 impl KnownFile {
     /// Folds its commits, in the order in which they were made.
-    fn of(mut commits: Vec<CommitLine>, mut moves: Vec<MovedLine>) -> Option<KnownFile> {
+    fn of(mut commits: Vec<CommittedLine>, mut moves: Vec<MovedLine>) -> Option<KnownFile> {
         commits.sort_by(|a, b| a.step.cmp(&b.step));
         commits.dedup_by(|next, kept| next.step == kept.step);
         let mut ids = RecordIds::default();
-        let mut last: Option<(Step, CommitLine)> = None;
+        let mut last: Option<(LineStep, CommittedLine)> = None;
         for commit in commits {
             let before = last.as_ref().map(|(step, _)| step);
             if commit.rebuild {
@@ -226,7 +226,7 @@ impl KnownFile {
                 ids = set_aside(&ids);
             }
             let same_offset = before.is_some_and(|before| {
-                let place = |step: &Step| (step.generation, step.offset);
+                let place = |step: &LineStep| (step.generation, step.offset);
                 !commit.rebuild && place(before) == place(&commit.step)
             });
             if !same_offset {

@@ -5,7 +5,7 @@ use super::line::Line;
 use super::merge::Merge;
 use super::replay::{Replay, ReplayOptions};
 use super::surroundings::Surroundings;
-use super::transform::{Places, TransformOptions, Wants, transform};
+use super::transform::{PlaceMap, TransformOptions, TransformWants, transform};
 use crate::agents::registry;
 use crate::config::{self, Env};
 use crate::memory::classifiers;
@@ -63,11 +63,11 @@ fn run_over(home: &Path, store: &mut Store, surroundings: &Surroundings) {
 }
 
 /// What `transform` prints of these requests.
-fn transformed(requests: &[Value], run: u64, wants: Wants) -> String {
+fn transformed(requests: &[Value], run: u64, wants: TransformWants) -> String {
     let surroundings = Surroundings::of(None).unwrap();
     let options = TransformOptions {
         surroundings: &surroundings,
-        places: Places::default(),
+        places: PlaceMap::default(),
         wants,
         host: "test",
         run,
@@ -147,7 +147,7 @@ fn lines_of_an_engine_come_to_the_store_of_a_run() {
         let wanted = finished(store, place.path()).dump().unwrap();
         let requests: Vec<Value> = logs(&home).iter().map(|path| request(path)).collect();
         assert!(requests.len() > 5);
-        let lines = transformed(&requests, 0, Wants::Episodes);
+        let lines = transformed(&requests, 0, TransformWants::Episodes);
         let found = replayed(&lines, place.path()).dump().unwrap();
         assert_same(&found, &wanted);
     }
@@ -200,7 +200,7 @@ fn logs_that_grow_in_three_steps_come_to_the_store_of_one_run() {
                 .cloned().unwrap_or_default()})
             })
             .collect();
-        let lines = transformed(&requests, run, Wants::Episodes);
+        let lines = transformed(&requests, run, TransformWants::Episodes);
         if run > 1 {
             let read: u64 = merged(&[&lines]).total().unwrap().tally.read_bytes;
             let size: usize = whole.values().map(Vec::len).sum();
@@ -220,9 +220,9 @@ fn logs_that_grow_in_three_steps_come_to_the_store_of_one_run() {
 fn files_of_a_family_that_are_read_apart_come_to_the_same() {
     let paths = logs(&fixtures());
     let requests: Vec<Value> = paths.iter().map(|path| request(path)).collect();
-    let together = transformed(&requests, 0, Wants::Episodes);
+    let together = transformed(&requests, 0, TransformWants::Episodes);
     let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
-    let ids = transformed(&requests, 0, Wants::Ids);
+    let ids = transformed(&requests, 0, TransformWants::Ids);
     let ids: Vec<super::heads::IdsLine> = ids
         .lines()
         .filter(|line| line.starts_with(r#"{"type":"ids""#))
@@ -244,11 +244,11 @@ fn files_of_a_family_that_are_read_apart_come_to_the_same() {
             .filter(|id| is_taken(id))
             .map(|id| id & !1)
             .collect();
-        let taken = serde_json::to_value(super::line::Ids(taken)).unwrap();
+        let taken = serde_json::to_value(super::line::PackedIds(taken)).unwrap();
         let is_it = |path: &&PathBuf| path.to_string_lossy().trim_end_matches(".zst") == line.file;
         let path = paths.iter().find(is_it).unwrap();
         let request = json!({"path": path, "taken": taken, "order": line.order});
-        apart.push_str(&transformed(&[request], 0, Wants::Episodes));
+        apart.push_str(&transformed(&[request], 0, TransformWants::Episodes));
     }
     let dir = tempfile::tempdir().unwrap();
     let other = tempfile::tempdir().unwrap();
@@ -260,7 +260,7 @@ fn files_of_a_family_that_are_read_apart_come_to_the_same() {
 #[test]
 fn a_commit_without_one_of_its_lines_is_refused() {
     let requests: Vec<Value> = logs(&fixtures()).iter().map(|path| request(path)).collect();
-    let lines = transformed(&requests, 0, Wants::Episodes);
+    let lines = transformed(&requests, 0, TransformWants::Episodes);
     let mut dropped = false;
     let rest = lines.lines().filter(|line| {
         let drops = !dropped && line.starts_with(r#"{"type":"episode""#);
@@ -285,7 +285,7 @@ fn a_commit_without_one_of_its_lines_is_refused() {
 #[test]
 fn places_say_which_project_a_folder_belongs_to() {
     let places = r#"{"/home/ada/shop-api": "/srv/shop", "/home/ada": "/home/ada"}"#;
-    let places = Places::parse(places).unwrap();
+    let places = PlaceMap::parse(places).unwrap();
     let root_of = |cwd: &str| places.root_of(cwd);
     assert_eq!(
         root_of("/home/ada/shop-api/src").as_deref(),
@@ -297,7 +297,7 @@ fn places_say_which_project_a_folder_belongs_to() {
     let options = TransformOptions {
         surroundings: &surroundings,
         places: places.clone(),
-        wants: Wants::Heads,
+        wants: TransformWants::Heads,
         host: "test",
         run: 0,
         jobs: 1,
@@ -319,8 +319,8 @@ fn what_is_no_log_or_not_there_is_a_line() {
     let surroundings = Surroundings::of(None).unwrap();
     let options = TransformOptions {
         surroundings: &surroundings,
-        places: Places::default(),
-        wants: Wants::Episodes,
+        places: PlaceMap::default(),
+        wants: TransformWants::Episodes,
         host: "test",
         run: 0,
         jobs: 1,
@@ -340,7 +340,7 @@ fn what_is_no_log_or_not_there_is_a_line() {
 
 static LINES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let requests: Vec<Value> = logs(&fixtures()).iter().map(|path| request(path)).collect();
-    let lines = transformed(&requests, 0, Wants::Episodes);
+    let lines = transformed(&requests, 0, TransformWants::Episodes);
     // some of each kind; also two that claim one place
     let short = lines.lines().filter(|line| line.len() < 6_000);
     let mut some: Vec<String> = short.step_by(5).map(str::to_owned).collect();

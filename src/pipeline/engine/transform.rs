@@ -3,7 +3,7 @@
 //! Memory is that of a run's workers. Nothing is written but what goes to `out`, nothing read but the files.
 
 use super::heads::{print_heads, print_ids};
-use super::line::{self, HeaderLine, MovedLine, ProblemLine, Step, TallyLine, kind};
+use super::line::{self, HeaderLine, LineStep, MovedLine, ProblemLine, TallyLine, kind};
 use super::request::Requests;
 use super::surroundings::Surroundings;
 use crate::memory::classifiers;
@@ -29,11 +29,11 @@ pub struct TransformOptions<'a> {
     /// The settings.
     pub surroundings: &'a Surroundings,
     /// Paths and the projects that they belong to, where no checkout says so.
-    pub places: Places,
+    pub places: PlaceMap,
     /// The machine's name, of files of which nothing else is said.
     pub host: &'a str,
     /// What is printed.
-    pub wants: Wants,
+    pub wants: TransformWants,
     /// The engine's number of the run: later commits have greater ones.
     pub run: u64,
     /// Worker threads.
@@ -44,7 +44,7 @@ pub struct TransformOptions<'a> {
 
 /// What is printed of the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wants {
+pub enum TransformWants {
     /// All that the stages make of them.
     #[default]
     Episodes,
@@ -65,15 +65,15 @@ pub struct Transformed {
 
 /// Folders and the roots of their projects. The longest folder decides.
 #[derive(Clone, Debug, Default)]
-pub struct Places(BTreeMap<String, String>);
+pub struct PlaceMap(BTreeMap<String, String>);
 
-impl Places {
+impl PlaceMap {
     /// From a JSON object: `{"/home/ada/shop-worktree": "/home/ada/shop"}`.
     ///
     /// # Errors
     /// When the text is none.
-    pub fn parse(text: &str) -> Result<Places> {
-        Ok(Places(serde_json::from_str(text)?))
+    pub fn parse(text: &str) -> Result<PlaceMap> {
+        Ok(PlaceMap(serde_json::from_str(text)?))
     }
 
     /// The root of the project that a folder belongs to, where somebody said so.
@@ -136,9 +136,9 @@ pub fn transform(
     let orders = std::mem::take(&mut requests.orders);
     let gathered = gathered(requests, told, &setup, &mut printer)?;
     match told.wants {
-        Wants::Episodes => fold(gathered, &orders, told, &setup, &mut printer)?,
-        Wants::Heads => print_heads(&gathered, printer.out)?,
-        Wants::Ids => print_ids(gathered, told.jobs, printer.out)?,
+        TransformWants::Episodes => fold(gathered, &orders, told, &setup, &mut printer)?,
+        TransformWants::Heads => print_heads(&gathered, printer.out)?,
+        TransformWants::Ids => print_ids(gathered, told.jobs, printer.out)?,
     }
     printer.out.flush()?;
     Ok(printer.done)
@@ -171,10 +171,10 @@ fn gathered(
     }
     for (was, file) in &gathered.moved {
         let file_key = file.key.to_string();
-        let step = Step {
+        let step = LineStep {
             run: told.run,
             file: file_key,
-            ..Step::default()
+            ..LineStep::default()
         };
         let line = MovedLine {
             step,

@@ -1,6 +1,6 @@
 //! Episodes with everything that hangs on them.
 
-use super::Imported;
+use super::imported::Imported;
 use super::sessions::OtherSession;
 use crate::store::compression::Unpacked;
 use crate::store::ingest::prepare::indexed;

@@ -1,7 +1,7 @@
 //! Rows of a session: itself, its episodes with all that stands in them, decisions, tokens, accounts.
 
 use super::items::EpisodeRows;
-use super::row::{Cell, Row, Rows};
+use super::row::{Cell, Rows, TableRow};
 use super::schema::Name;
 use super::source::{LogAccount, ProjectNames, RowContext, SessionSource, StoredEpisode, whose};
 use crate::insight::facts::SessionContext;
@@ -128,7 +128,7 @@ fn add_usage(
                 Some(usd) => spent.usd = Some(spent.usd.unwrap_or(0.0) + usd),
                 None => spent.unpriced += usage.total(),
             }
-            let mut row = Row::from(whose(session, stored.agent, project));
+            let mut row = TableRow::from(whose(session, stored.agent, project));
             row.extend([
                 stored.episode.id.to_string().into(),
                 at.into(),
@@ -173,7 +173,7 @@ fn session_row(
     spent: &Spent,
     project: &ProjectNames,
     context: &RowContext<'_>,
-) -> Row {
+) -> TableRow {
     let (session, facts) = (&source.session, &source.session.facts);
     let mut tally = Tally::default();
     let mut counted = crate::model::activity::ActivityTally::default();
@@ -184,7 +184,7 @@ fn session_row(
     let length = SessionLength::of(&spans(chunks), context.gap_ms);
     let minutes = |ms: u64| ms as f64 / 60_000.0;
     let main = (context.activity)(&counted).primary;
-    let mut row = Row::from(whose(&session.id, session.agent, project));
+    let mut row = TableRow::from(whose(&session.id, session.agent, project));
     row.extend([
         project.path.clone().into(),
         session.host.as_str().into(),
@@ -244,10 +244,10 @@ fn spans(chunks: &[&StoredEpisode]) -> Vec<(Time, Time)> {
     spans
 }
 
-fn episode_row(session: &str, stored: &StoredEpisode, project: &ProjectNames) -> Row {
+fn episode_row(session: &str, stored: &StoredEpisode, project: &ProjectNames) -> TableRow {
     let (e, t) = (&stored.episode, &stored.episode.tally);
     let is_elsewhere = e.text.is_empty() && stored.text_bytes > 0;
-    let mut row = Row::from(whose(session, stored.agent, project));
+    let mut row = TableRow::from(whose(session, stored.agent, project));
     row.extend([
         e.id.to_string().into(),
         e.source.as_str().into(),
@@ -285,10 +285,10 @@ fn activity_row(
     stored: &StoredEpisode,
     project: &ProjectNames,
     context: &RowContext<'_>,
-) -> Row {
+) -> TableRow {
     let episode = &stored.episode;
     let activity = (context.activity)(&episode.activity());
-    let mut row = Row::from(whose(session, stored.agent, project));
+    let mut row = TableRow::from(whose(session, stored.agent, project));
     row.extend([
         episode.id.to_string().into(),
         episode.stream.clone().into(),
@@ -315,7 +315,7 @@ fn add_decisions(
     let agents = summary.agent_decisions.iter().map(|one| ("agent", one));
     let all: Vec<(&str, &Sourced<Decision>)> = people.chain(agents).collect();
     for (nth, (by, decision)) in all.into_iter().enumerate() {
-        let mut row = Row::from(whose(&source.session.id, source.session.agent, project));
+        let mut row = TableRow::from(whose(&source.session.id, source.session.agent, project));
         row.extend([
             nth.into(),
             decision.episode.to_string().into(),
@@ -351,7 +351,7 @@ fn add_account(
     });
     let more = [("pending", "", ledger.pending), ("glued", "", ledger.glued)];
     for (fate, reason, lines) in lines.chain(more).filter(|(.., lines)| *lines > 0) {
-        let mut row = Row::from(whose(&source.session.id, source.session.agent, project));
+        let mut row = TableRow::from(whose(&source.session.id, source.session.agent, project));
         row.extend([
             log.as_str().into(),
             account.stream.clone().into(),
