@@ -1,6 +1,6 @@
 //! The columns of each table, with their meanings for people.
 
-use super::schema::{Column, Kind, TABLES_MAX, Table};
+use super::column::{Column, ColumnKind, TABLES_MAX, Table};
 
 /// All tables, in the order of their names.
 pub(super) fn all() -> [Table; TABLES_MAX] {
@@ -21,27 +21,27 @@ pub(super) fn all() -> [Table; TABLES_MAX] {
 }
 
 const fn text(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Text, meaning)
+    Column::new(name, ColumnKind::Text, meaning)
 }
 
 const fn int(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Int, meaning)
+    Column::new(name, ColumnKind::Int, meaning)
 }
 
 const fn real(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Real, meaning)
+    Column::new(name, ColumnKind::Real, meaning)
 }
 
 const fn boolean(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Bool, meaning)
+    Column::new(name, ColumnKind::Bool, meaning)
 }
 
 const fn time(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Time, meaning)
+    Column::new(name, ColumnKind::Time, meaning)
 }
 
 const fn texts(name: &'static str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::Texts, meaning)
+    Column::new(name, ColumnKind::Texts, meaning)
 }
 
 /// Whose a row is: the first columns of every table of sessions.

@@ -1,7 +1,7 @@
 //! Rows of what stands in an episode's text, item by item: messages, tool calls, commands, tests, files.
 
 use super::call::{Call, FAILED};
-use super::row::{Cell, Row, Rows};
+use super::row::{Cell, Rows, TableRow};
 use super::schema::Name;
 use super::source::{ProjectNames, StoredEpisode, whose};
 use crate::model::exchange::{ItemKind, words_of};
@@ -34,9 +34,9 @@ impl EpisodeRows<'_> {
     }
 
     /// The first columns of an item's row, with its own behind them.
-    fn row(&self, nth: usize, mark: &Mark, own: impl IntoIterator<Item = Cell>) -> Row {
+    fn row(&self, nth: usize, mark: &Mark, own: impl IntoIterator<Item = Cell>) -> TableRow {
         let episode = &self.stored.episode;
-        let mut row = Row::from(whose(self.session, self.stored.agent, self.project));
+        let mut row = TableRow::from(whose(self.session, self.stored.agent, self.project));
         row.extend([
             episode.id.to_string().into(),
             nth.into(),

@@ -1,7 +1,7 @@
 //! Tables as Parquet files, in memory: the only place that knows the format.
 
-use super::row::{Cell, Row};
-use super::schema::{Column, Kind, TABLES_VERSION, Table};
+use super::row::{Cell, TableRow};
+use super::schema::{Column, ColumnKind, TABLES_VERSION, Table};
 use crate::model::error::{Error, ErrorKind};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -25,14 +25,14 @@ pub const VERSION_KEY: &str = "sessionmill.tables_version";
 ///
 /// # Errors
 /// When a row is not one of the table's, which would be our mistake.
-pub fn encode(table: &Table, rows: &[Row]) -> Result<Vec<u8>, Error> {
+pub fn encode(table: &Table, rows: &[TableRow]) -> Result<Vec<u8>, Error> {
     written(table, rows).map_err(|error| {
         let message = format!("the table {} can't be written: {error}", table.name);
         Error::new(ErrorKind::Failed, message)
     })
 }
 
-fn written(table: &Table, rows: &[Row]) -> Result<Vec<u8>, ParquetError> {
+fn written(table: &Table, rows: &[TableRow]) -> Result<Vec<u8>, ParquetError> {
     let fields: Result<Vec<TypePtr>, ParquetError> = table.columns.iter().map(field).collect();
     let schema = Type::group_type_builder(table.name)
         .with_fields(fields?)
@@ -64,12 +64,15 @@ fn field(column: &Column) -> Result<TypePtr, ParquetError> {
         false => Repetition::REQUIRED,
     };
     let (physical, logical) = match column.kind {
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Int => (Physical::INT64, None),
-        Kind::Real => (Physical::DOUBLE, None),
-        Kind::Bool => (Physical::BOOLEAN, None),
-        Kind::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
-        Kind::Texts => return list(column.name),
+        ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnKind::Int => (Physical::INT64, None),
+        ColumnKind::Real => (Physical::DOUBLE, None),
+        ColumnKind::Bool => (Physical::BOOLEAN, None),
+        ColumnKind::Time => (
+            Physical::INT64,
+            Some(LogicalType::timestamp(true, TimeUnit::MILLIS)),
+        ),
+        ColumnKind::Texts => return list(column.name),
     };
     let field = Type::primitive_type_builder(column.name, physical)
         .with_repetition(repetition)
@@ -102,7 +105,7 @@ fn write<'c>(
     to: &mut SerializedColumnWriter<'_>,
 ) -> Result<(), ParquetError> {
     match column.kind {
-        Kind::Text => {
+        ColumnKind::Text => {
             let (values, levels) = values(column, cells, |cell| match cell {
                 Cell::Text(text) => Some(ByteArray::from(text.as_bytes().to_vec())),
                 _ => None,
@@ -110,7 +113,7 @@ fn write<'c>(
             to.typed::<ByteArrayType>()
                 .write_batch(&values, levels.as_deref(), None)?;
         }
-        Kind::Int | Kind::Time => {
+        ColumnKind::Int | ColumnKind::Time => {
             let (values, levels) = values(column, cells, |cell| match cell {
                 Cell::Int(n) => Some(*n),
                 Cell::Time(time) => Some(time.0),
@@ -119,7 +122,7 @@ fn write<'c>(
             to.typed::<Int64Type>()
                 .write_batch(&values, levels.as_deref(), None)?;
         }
-        Kind::Real => {
+        ColumnKind::Real => {
             let (values, levels) = values(column, cells, |cell| match cell {
                 Cell::Real(n) => Some(*n),
                 _ => None,
@@ -127,7 +130,7 @@ fn write<'c>(
             to.typed::<DoubleType>()
                 .write_batch(&values, levels.as_deref(), None)?;
         }
-        Kind::Bool => {
+        ColumnKind::Bool => {
             let (values, levels) = values(column, cells, |cell| match cell {
                 Cell::Bool(is_so) => Some(*is_so),
                 _ => None,
@@ -135,7 +138,7 @@ fn write<'c>(
             to.typed::<BoolType>()
                 .write_batch(&values, levels.as_deref(), None)?;
         }
-        Kind::Texts => write_lists(cells, to)?,
+        ColumnKind::Texts => write_lists(cells, to)?,
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Rows of tables: plain values, whatever format they are written in.
 
-use super::schema::{Kind, Name, TABLES_MAX, Table, table};
+use super::schema::{ColumnKind, Name, TABLES_MAX, Table, table};
 use crate::model::time::Time;
 
 /// A value of a row.
@@ -8,36 +8,36 @@ use crate::model::time::Time;
 pub enum Cell {
     /// Nothing is known.
     Null,
-    /// Of [`Kind::Text`].
+    /// Of [`ColumnKind::Text`].
     Text(String),
-    /// Of [`Kind::Int`].
+    /// Of [`ColumnKind::Int`].
     Int(i64),
-    /// Of [`Kind::Real`].
+    /// Of [`ColumnKind::Real`].
     Real(f64),
-    /// Of [`Kind::Bool`].
+    /// Of [`ColumnKind::Bool`].
     Bool(bool),
-    /// Of [`Kind::Time`].
+    /// Of [`ColumnKind::Time`].
     Time(Time),
-    /// Of [`Kind::Texts`].
+    /// Of [`ColumnKind::Texts`].
     Texts(Vec<String>),
 }
 
 /// The values of one row, in the order of the table's columns.
-pub type Row = Vec<Cell>;
+pub type TableRow = Vec<Cell>;
 
 /// Rows of all tables, each list in the order of its session.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows([Vec<Row>; TABLES_MAX]);
+pub struct Rows([Vec<TableRow>; TABLES_MAX]);
 
 impl Rows {
     /// Adds a row.
-    pub fn push(&mut self, name: Name, row: Row) {
+    pub fn push(&mut self, name: Name, row: TableRow) {
         debug_assert!(fits(table(name), &row), "{}: {row:?}", table(name).name);
         self.0[name as usize].push(row);
     }
 
     /// Of one table.
-    pub fn of(&self, name: Name) -> &[Row] {
+    pub fn of(&self, name: Name) -> &[TableRow] {
         &self.0[name as usize]
     }
 
@@ -58,12 +58,12 @@ impl Rows {
 pub fn fits(table: &Table, row: &[Cell]) -> bool {
     let fits = |(column, cell): (&super::schema::Column, &Cell)| match cell {
         Cell::Null => column.nullable,
-        Cell::Text(_) => column.kind == Kind::Text,
-        Cell::Int(_) => column.kind == Kind::Int,
-        Cell::Real(_) => column.kind == Kind::Real,
-        Cell::Bool(_) => column.kind == Kind::Bool,
-        Cell::Time(_) => column.kind == Kind::Time,
-        Cell::Texts(_) => column.kind == Kind::Texts,
+        Cell::Text(_) => column.kind == ColumnKind::Text,
+        Cell::Int(_) => column.kind == ColumnKind::Int,
+        Cell::Real(_) => column.kind == ColumnKind::Real,
+        Cell::Bool(_) => column.kind == ColumnKind::Bool,
+        Cell::Time(_) => column.kind == ColumnKind::Time,
+        Cell::Texts(_) => column.kind == ColumnKind::Texts,
     };
     row.len() == table.columns.len() && table.columns.iter().zip(row).all(fits)
 }

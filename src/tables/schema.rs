@@ -1,6 +1,7 @@
 //! The contract: which tables there are, what their columns are called, hold and mean, and how rows are
 //! divided over files. docs/tables.md is written from here.
 
+pub use super::column::{Column, ColumnKind, TABLES_MAX, Table};
 use super::columns;
 use std::sync::LazyLock;
 
@@ -14,9 +15,6 @@ pub const PARTITION: &str = "month";
 
 /// The partition of what has no time.
 pub const NO_MONTH: &str = "none";
-
-/// Tables that there are.
-pub const TABLES_MAX: usize = 12;
 
 /// A table's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,81 +61,6 @@ impl Name {
         Name::Usage,
         Name::Ledger,
     ];
-}
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// UTF-8.
-    Text,
-    /// 64 bits, signed.
-    Int,
-    /// 64 bits.
-    Real,
-    /// True or false.
-    Bool,
-    /// Milliseconds since 1970, UTC.
-    Time,
-    /// A list of texts, none of them null.
-    Texts,
-}
-
-impl Kind {
-    /// As docs/tables.md calls it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Text => "text",
-            Kind::Int => "int64",
-            Kind::Real => "float64",
-            Kind::Bool => "bool",
-            Kind::Time => "timestamp",
-            Kind::Texts => "list of text",
-        }
-    }
-}
-
-/// A column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// What queries call it.
-    pub name: &'static str,
-    /// What it holds.
-    pub kind: Kind,
-    /// It may hold nothing.
-    pub nullable: bool,
-    /// For people.
-    pub meaning: &'static str,
-}
-
-impl Column {
-    pub(super) const fn new(name: &'static str, kind: Kind, meaning: &'static str) -> Column {
-        Column {
-            name,
-            kind,
-            nullable: false,
-            meaning,
-        }
-    }
-
-    pub(super) const fn or_null(self) -> Column {
-        Column {
-            nullable: true,
-            ..self
-        }
-    }
-}
-
-/// A table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    /// The folder of its files, and what queries call it.
-    pub name: &'static str,
-    /// What a row is.
-    pub meaning: &'static str,
-    /// What tells rows apart.
-    pub key: &'static [&'static str],
-    /// In order.
-    pub columns: Vec<Column>,
 }
 
 /// The table of this name.

@@ -9,10 +9,10 @@ use crate::pipeline::options::ms;
 use crate::rules::hidden_paths::without_homes;
 use crate::rules::prices::Prices;
 use crate::store::{MonthWithoutLog, Store, TableUnit, WholeEpisode, WholeSession};
-use crate::tables::git::{self, GitSource};
+use crate::tables::git_rows::{self, GitSource};
 use crate::tables::row::Rows;
 use crate::tables::schema::TABLES_VERSION;
-use crate::tables::sessions;
+use crate::tables::session_rows;
 use crate::tables::source::{LogAccount, ProjectNames, RowContext, SessionSource, StoredEpisode};
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -129,7 +129,7 @@ impl RowMaker {
                     shown_path: &|path| self.shown(path),
                 };
                 let hides = self.hidden.contains(&source.session.project_path);
-                sessions::rows(source, hides, &context)
+                session_rows::rows(source, hides, &context)
             }
             UnitSource::Month {
                 session,
@@ -144,14 +144,14 @@ impl RowMaker {
                 };
                 let episodes = month.episodes.iter().cloned().map(stored);
                 let episodes: Vec<StoredEpisode> = episodes.collect();
-                let mut rows = sessions::rows_without_log(session, &episodes, &project);
+                let mut rows = session_rows::rows_without_log(session, &episodes, &project);
                 for operation in &month.operations {
                     let source = GitSource {
                         id: operation.id,
                         git: operation.git.clone(),
                         done_by: operation.done_by,
                     };
-                    git::add(&source, &project, &mut rows);
+                    git_rows::add(&source, &project, &mut rows);
                 }
                 rows
             }

@@ -1,6 +1,6 @@
 //! Logs of the other machine: how far they were read there, and which records they hold.
 
-use super::sessions::OtherSession;
+use super::other_sessions::OtherSession;
 use crate::model::checkpoint::COPY;
 use crate::model::ledger::{Fate, Ledger};
 use crate::model::session::SessionFacts;

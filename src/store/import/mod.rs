@@ -8,8 +8,9 @@
 
 mod episodes;
 mod files;
+mod other_sessions;
 mod others;
-mod sessions;
+mod taken;
 
 use crate::model::error::{Error, ErrorKind};
 use crate::store::error::failed;
@@ -21,38 +22,7 @@ use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What was taken in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// Sessions that weren't here.
-    pub sessions: u64,
-    /// Sessions that were here, of which the other one knew more.
-    pub grown: u64,
-    /// Sessions that both have, and of which nothing is new.
-    pub known: u64,
-    /// Episodes that weren't here.
-    pub episodes: u64,
-    /// Episodes that were here, and went on there.
-    pub changed: u64,
-    /// Memories that weren't here.
-    pub memories: u64,
-    /// Git operations that weren't here.
-    pub operations: u64,
-    /// Sessions that were forgotten here: they stay out.
-    pub kept_out: u64,
-    /// Ids of sessions that were forgotten there and are here.
-    pub forgotten_there: Vec<String>,
-    /// Texts there are masked by other rules than here: they have to be masked again.
-    pub is_to_be_masked: bool,
-}
-
-impl Imported {
-    /// Everything was here already.
-    pub fn is_nothing(&self) -> bool {
-        self.sessions + self.grown + self.episodes + self.changed + self.memories + self.operations
-            == 0
-    }
-}
+pub use taken::Imported;
 
 impl Store {
     /// Takes in what the store at `from` has and this one doesn't. `scratch`: a folder for a copy of it, which is
@@ -124,12 +94,16 @@ fn copy_of(from: &Path, copy: &Path) -> Result<()> {
 
 fn take_in(tx: &Connection) -> rusqlite::Result<Imported> {
     let mut imported = Imported::default();
-    sessions::begin(tx)?;
-    let sessions = sessions::to_take(tx, &mut imported)?;
+    other_sessions::begin(tx)?;
+    let sessions = other_sessions::to_take(tx, &mut imported)?;
     let mut touched = BTreeSet::new();
     for session in &sessions {
+        if session.has_own_log && !episodes::is_further(tx, session)? {
+            imported.known += 1;
+            continue;
+        }
         let before = (imported.episodes, imported.changed);
-        let n = sessions::put(tx, session)?;
+        let n = other_sessions::put(tx, session)?;
         let files_changed = files::put(tx, session, n)?;
         episodes::put(tx, session, n, &mut imported)?;
         let is_news = files_changed || before != (imported.episodes, imported.changed);
@@ -140,7 +114,7 @@ fn take_in(tx: &Connection) -> rusqlite::Result<Imported> {
         }
         if session.ours.is_none() || is_news {
             touched.insert(n);
-            sessions::put_summary(tx, session, n)?;
+            other_sessions::put_summary(tx, session, n)?;
         }
         if session.has_own_log && is_news {
             set_unsummarised(tx, n)?;
@@ -160,6 +134,6 @@ fn take_in(tx: &Connection) -> rusqlite::Result<Imported> {
         // whatever happens now, the next run masks
         tx.execute("DELETE FROM redaction", [])?;
     }
-    sessions::end(tx)?;
+    other_sessions::end(tx)?;
     Ok(imported)
 }

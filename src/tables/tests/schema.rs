@@ -1,6 +1,6 @@
 //! The schema as docs/tables.md tells it: a change is seen in review.
 
-use crate::tables::schema::{Kind, Name, TABLES_VERSION, table};
+use crate::tables::schema::{ColumnKind, Name, TABLES_VERSION, table};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
@@ -55,7 +55,7 @@ fn names_tell_columns_apart_and_keys_are_columns() {
         for key in table.key {
             assert!(names.contains(key), "{}: {key}", table.name);
         }
-        let is_list = |c: &&crate::tables::schema::Column| c.kind == Kind::Texts;
+        let is_list = |c: &&crate::tables::schema::Column| c.kind == ColumnKind::Texts;
         assert!(table.columns.iter().filter(is_list).all(|c| !c.nullable));
     }
 }

@@ -1,6 +1,6 @@
 //! Rows of git operations.
 
-use super::row::{Row, Rows};
+use super::row::{Rows, TableRow};
 use super::schema::Name;
 use super::source::ProjectNames;
 use crate::model::git::GitOperation;
@@ -23,7 +23,7 @@ pub fn add(source: &GitSource, project: &ProjectNames, rows: &mut Rows) {
     let (operation, effect) = (&source.git.operation, &source.git.effect);
     let commit = |hash: &String| Some(hash.clone()).filter(|hash| !hash.is_empty());
     let reason = source.git.reason.as_ref();
-    let row: Row = vec![
+    let row: TableRow = vec![
         source.id.to_string().into(),
         project.namespace.as_str().into(),
         project.name().into(),

@@ -1,7 +1,7 @@
 //! Rows of a session: itself, its episodes with all that stands in them, decisions, tokens, accounts.
 
 use super::items::EpisodeRows;
-use super::row::{Cell, Row, Rows};
+use super::row::{Cell, Rows, TableRow};
 use super::schema::Name;
 use super::source::{LogAccount, ProjectNames, RowContext, SessionSource, StoredEpisode, whose};
 use crate::insight::facts::SessionContext;
@@ -20,25 +20,23 @@ use uuid::Uuid;
 
 /// All rows of a session. The same for the same session, in whatever order its parts are given.
 pub fn rows(source: &SessionSource, hides_paths: bool, context: &RowContext<'_>) -> Rows {
-    let mut source = source.clone();
-    source
-        .episodes
-        .sort_by(|a, b| order(&a.episode).cmp(&order(&b.episode)));
-    source.logs.sort_by(|a, b| a.log.cmp(&b.log));
+    let mut episodes: Vec<&StoredEpisode> = source.episodes.iter().collect();
+    episodes.sort_by(|a, b| order(&a.episode).cmp(&order(&b.episode)));
+    let mut logs: Vec<&LogAccount> = source.logs.iter().collect();
+    logs.sort_by(|a, b| a.log.cmp(&b.log));
     let project = project(&source.session, hides_paths, context);
-    let chunks: Vec<&StoredEpisode> = source
-        .episodes
-        .iter()
+    let chunks = episodes.iter().copied();
+    let chunks: Vec<&StoredEpisode> = chunks
         .filter(|stored| stored.episode.source == EpisodeSource::Session)
         .collect();
-    let summary = summary(&source, &chunks);
+    let summary = summary(source, &chunks);
     let mut rows = Rows::default();
     let usage = add_usage(&source.session.id, &chunks, &project, context, &mut rows);
     rows.push(
         Name::Sessions,
-        session_row(&source, &chunks, &summary, &usage, &project, context),
+        session_row(source, &chunks, &summary, &usage, &project, context),
     );
-    for stored in &source.episodes {
+    for stored in episodes {
         rows.push(
             Name::Episodes,
             episode_row(&source.session.id, stored, &project),
@@ -55,9 +53,9 @@ pub fn rows(source: &SessionSource, hides_paths: bool, context: &RowContext<'_>)
         let row = activity_row(&source.session.id, stored, &project, context);
         rows.push(Name::Activity, row);
     }
-    add_decisions(&source, &summary, &project, &mut rows);
-    for log in &source.logs {
-        add_account(&source, log, &project, context, &mut rows);
+    add_decisions(source, &summary, &project, &mut rows);
+    for log in logs {
+        add_account(source, log, &project, context, &mut rows);
     }
     rows
 }
@@ -128,7 +126,7 @@ fn add_usage(
                 Some(usd) => spent.usd = Some(spent.usd.unwrap_or(0.0) + usd),
                 None => spent.unpriced += usage.total(),
             }
-            let mut row = Row::from(whose(session, stored.agent, project));
+            let mut row = TableRow::from(whose(session, stored.agent, project));
             row.extend([
                 stored.episode.id.to_string().into(),
                 at.into(),
@@ -173,7 +171,7 @@ fn session_row(
     spent: &Spent,
     project: &ProjectNames,
     context: &RowContext<'_>,
-) -> Row {
+) -> TableRow {
     let (session, facts) = (&source.session, &source.session.facts);
     let mut tally = Tally::default();
     let mut counted = crate::model::activity::ActivityTally::default();
@@ -184,7 +182,7 @@ fn session_row(
     let length = SessionLength::of(&spans(chunks), context.gap_ms);
     let minutes = |ms: u64| ms as f64 / 60_000.0;
     let main = (context.activity)(&counted).primary;
-    let mut row = Row::from(whose(&session.id, session.agent, project));
+    let mut row = TableRow::from(whose(&session.id, session.agent, project));
     row.extend([
         project.path.clone().into(),
         session.host.as_str().into(),
@@ -244,10 +242,10 @@ fn spans(chunks: &[&StoredEpisode]) -> Vec<(Time, Time)> {
     spans
 }
 
-fn episode_row(session: &str, stored: &StoredEpisode, project: &ProjectNames) -> Row {
+fn episode_row(session: &str, stored: &StoredEpisode, project: &ProjectNames) -> TableRow {
     let (e, t) = (&stored.episode, &stored.episode.tally);
     let is_elsewhere = e.text.is_empty() && stored.text_bytes > 0;
-    let mut row = Row::from(whose(session, stored.agent, project));
+    let mut row = TableRow::from(whose(session, stored.agent, project));
     row.extend([
         e.id.to_string().into(),
         e.source.as_str().into(),
@@ -285,10 +283,10 @@ fn activity_row(
     stored: &StoredEpisode,
     project: &ProjectNames,
     context: &RowContext<'_>,
-) -> Row {
+) -> TableRow {
     let episode = &stored.episode;
     let activity = (context.activity)(&episode.activity());
-    let mut row = Row::from(whose(session, stored.agent, project));
+    let mut row = TableRow::from(whose(session, stored.agent, project));
     row.extend([
         episode.id.to_string().into(),
         episode.stream.clone().into(),
@@ -315,7 +313,7 @@ fn add_decisions(
     let agents = summary.agent_decisions.iter().map(|one| ("agent", one));
     let all: Vec<(&str, &Sourced<Decision>)> = people.chain(agents).collect();
     for (nth, (by, decision)) in all.into_iter().enumerate() {
-        let mut row = Row::from(whose(&source.session.id, source.session.agent, project));
+        let mut row = TableRow::from(whose(&source.session.id, source.session.agent, project));
         row.extend([
             nth.into(),
             decision.episode.to_string().into(),
@@ -351,7 +349,7 @@ fn add_account(
     });
     let more = [("pending", "", ledger.pending), ("glued", "", ledger.glued)];
     for (fate, reason, lines) in lines.chain(more).filter(|(.., lines)| *lines > 0) {
-        let mut row = Row::from(whose(&source.session.id, source.session.agent, project));
+        let mut row = TableRow::from(whose(&source.session.id, source.session.agent, project));
         row.extend([
             log.as_str().into(),
             account.stream.clone().into(),
