@@ -184,7 +184,6 @@ fn what_grew_there_since_is_added() {
         "episode_usage",
         "activity",
         "outline",
-        "telling",
     ] {
         assert_eq!(
             table(&dump(&here), name),
@@ -239,7 +238,7 @@ fn memories_follow_and_removed_ones_stay_removed() {
     let list = run(&here, "memories list");
     assert_eq!(list["memories"].as_array().unwrap().len(), 2, "{list:#}");
     let id = list["memories"][0]["memory"].as_str().unwrap().to_owned();
-    run(&here, &format!("memories remove {id}"));
+    run(&here, &format!("memories undo {id}"));
     assert_eq!(import(&here, &there)["memories"], 0);
     let list = run(&here, "memories list");
     assert_eq!(list["memories"].as_array().unwrap().len(), 1);
