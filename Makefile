@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install
+.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install bench-peers bench-scale
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,17 @@ test-mcp: ## let the official MCP client speak with the server; installs it from
 	@scripts/mcp-sdk
 	$(CARGO) test --test mcp -- --ignored
 
+test-engine: ## compare what Spark makes of logs with a local run, row by row: killed, grown, divided, from object storage; needs Java 17 and PySpark (into target/engine)
+	@scripts/spark-parts >/dev/null
+	$(CARGO) build --release
+	export FALKORDB_BIN=$$(scripts/graph-parts || true); python=$$(scripts/spark-parts); \
+		cd engines/spark && PYTHONPATH=src $$python -m unittest discover -s tests
+
+bench-engine: ## measure the stages inside Spark (CORPUS_DIR=DIR, BENCH_BYTES=4G); the table of docs/scale.md
+	@scripts/spark-parts >/dev/null
+	$(CARGO) build --profile dist
+	@SESSIONMILL_PROGRAM=$$PWD/target/dist/sessionmill $$(scripts/spark-parts) engines/spark/bench/bench.py
+
 soak: ## 10,000 scripts of what happens to logs, of each kind, 2,000 damaged stores, 1,000 kills, 50 storms over 1,000 episodes on their way to a graph; some hours
 	GROWTH_CASES=10000 $(CARGO) test growth
 	$(MAKE) damage
@@ -67,6 +78,14 @@ fmt: ## format the code
 
 bench: ## measure speed and size; prints the table of docs/performance.md
 	FALKORDB_BIN=$$(scripts/graph-parts || true) $(CARGO) bench --profile dist
+
+bench-peers: ## measure other programs over the same logs (LOGS=HOME); writes the table and picture of docs/performance.md
+	@$(CARGO) build --profile dist
+	@scripts/bench-peers target/dist/sessionmill --write $(if $(LOGS),--logs "$(LOGS)") $(WITH)
+
+bench-scale: ## measure stores of four sizes (SIZES=1000,10000,…); writes the table and picture of docs/performance.md; half an hour
+	@$(CARGO) build --profile dist
+	@scripts/bench-scale target/dist/sessionmill --write $(if $(SIZES),--sizes "$(SIZES)")
 
 # Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; a stable toolchain will do. The
 # first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in

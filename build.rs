@@ -1,4 +1,4 @@
-//! Turns the tables of `src/rules` and `src/agents`, written as YAML for people, into JSON without samples for the
+//! Turns the tables of rules, agents and settings, written as YAML for people, into JSON without samples for the
 //! program: parsing YAML took a third of a run that reads one new line.
 
 use serde_yaml::Value;
@@ -12,10 +12,10 @@ use std::{env, fs};
 )]
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names a folder"));
-    for room in ["src/rules", "src/agents"] {
+    for room in ROOMS {
         println!("cargo::rerun-if-changed={room}");
     }
-    let mut paths: Vec<PathBuf> = ["src/rules", "src/agents"]
+    let mut paths: Vec<PathBuf> = ROOMS
         .iter()
         .flat_map(|room| tables(Path::new(room)))
         .collect();
@@ -36,6 +36,9 @@ fn main() {
     // whoever keeps what the tables say has it made again when they say something else
     println!("cargo::rustc-env=SESSIONMILL_RULES={:016x}", hash.finish());
 }
+
+/// Where tables lie.
+const ROOMS: [&str; 3] = ["src/rules", "src/agents", "src/config"];
 
 /// The YAML files below a folder.
 fn tables(folder: &Path) -> Vec<PathBuf> {

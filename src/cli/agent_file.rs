@@ -12,8 +12,14 @@ use serde_json::json;
 /// As [`SettingsChange::write`], or nothing can be printed; changes before the one that fails stay written.
 pub fn apply(name: &str, changes: &[SettingsChange], dry_run: bool, ctx: &mut Ctx) -> Result<()> {
     if !ctx.out.json {
-        let mut able = changes.iter().filter(|change| change.fault.is_none());
-        return able.try_for_each(|change| one(change, dry_run, ctx));
+        let able: Vec<&SettingsChange> = changes.iter().filter(|c| c.fault.is_none()).collect();
+        // of many files, those that stay as they are aren't worth a line each
+        let is_one = able.len() == 1;
+        let mut told = able.iter().filter(|change| is_one || change.is_news());
+        if !dry_run && !able.is_empty() && told.clone().next().is_none() {
+            return ctx.out.did(format!("{name}: nothing to do"));
+        }
+        return told.try_for_each(|change| one(change, dry_run, ctx));
     }
     let mut list = Vec::new();
     for change in changes {
@@ -41,7 +47,9 @@ fn one(change: &SettingsChange, dry_run: bool, ctx: &mut Ctx) -> Result<()> {
     let file = change.file.display();
     match (change.is_news(), &change.after) {
         (true, Some(_)) => ctx.out.did(format!("wrote {file}")),
-        (true, None) => ctx.out.did(format!("removed {file}")),
+        (true, None) => ctx
+            .out
+            .did(format!("removed {file}, which held nothing else")),
         (false, _) if change.before.is_none() => {
             ctx.out.did(format!("{file} is not there: nothing to do"))
         }

@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::out::Style;
 use crate::agents::{CodingAgent, registry};
 use crate::config::Env;
-use crate::config::agent_settings::{Removed, SettingsChange, read};
+use crate::config::agent_settings::{Removed, SettingsChange, is_our_program, read};
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use anyhow::Result;
@@ -56,6 +56,21 @@ fn which(default: &str) -> String {
 /// An agent, as a person names it.
 pub fn agent(word: &str) -> Result<Agent, String> {
     registry::named(word)
+}
+
+/// This program, as entries name it. One by another name would not be found again.
+///
+/// # Errors
+/// When it goes by another name.
+pub fn program(ctx: &Ctx) -> Result<String, Error> {
+    let program = ctx.program.to_string_lossy().into_owned();
+    match is_our_program(&program) {
+        true => Ok(program),
+        false => Err(Error::usage(format!(
+            "agents' settings name the program sessionmill, but this one is {program}"
+        ))
+        .hinted("give the file a name that contains sessionmill")),
+    }
 }
 
 /// Entries of one kind in agents' settings.

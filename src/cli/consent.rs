@@ -1,8 +1,9 @@
 //! `consent`: to which places something may be sent. Asks, records, lists, takes back; what may be
 //! done with a consent is `model::consent`'s to say.
 
-use super::ctx::Ctx;
+use super::ctx::{Ctx, is_yes};
 use super::exit::Exit;
+use crate::config::gate;
 use crate::model::consent::{Consent, Endpoint, TRACKING, endpoint_text};
 use crate::model::error::Error;
 use crate::model::human;
@@ -95,8 +96,8 @@ fn agreed(endpoint: &Endpoint, confirm: Option<&str>, ctx: &mut Ctx) -> Result<S
             ctx.out.note(format!(
                 "sessionmill will send data to {endpoint}: see docs/privacy.md."
             ))?;
-            ctx.ask(&format!("Type yes to agree to \"{wants}\":"))?
-                .map(|typed| match typed.eq_ignore_ascii_case("yes") {
+            ctx.ask(&format!("Do you agree: \"{wants}\"? [y/N]"))?
+                .map(|typed| match is_yes(&typed) {
                     true => wants.clone(),
                     false => typed,
                 })
@@ -123,11 +124,19 @@ fn list(ctx: &mut Ctx) -> Result<()> {
             .out
             .document("consent list", json!({"consents": consents}));
     }
+    let reads = gate(&ctx.settings()?.config).enabled;
     for said in &last {
-        let what = if said.given { "given" } else { "withdrawn" };
+        let what = match (said.given, said.scope == TRACKING && !reads) {
+            (true, false) => "given",
+            (true, true) => "off now, given",
+            (false, _) => "withdrawn",
+        };
         let line = format!(
             "{}: {what} {} with version {}",
-            said.scope,
+            match said.scope == TRACKING {
+                true => "reading logs on this machine",
+                false => &said.scope,
+            },
             human::time(Some(said.at), ctx.zone),
             said.version
         );

@@ -276,9 +276,25 @@ impl<'w> Ctx<'w> {
         if !self.stdin.terminal {
             return Ok(None);
         }
+        // what was printed before comes before
+        self.out.flush()?;
         self.out.ask(question)?;
         let mut answer = String::new();
         self.stdin.from.read_line(&mut answer)?;
         Ok(Some(answer.trim().to_owned()))
     }
+
+    /// Somebody is there and says yes.
+    ///
+    /// # Errors
+    /// When the question can't be printed, or the terminal is lost.
+    pub fn is_yes(&mut self, question: &str) -> Result<bool> {
+        let answer = self.ask(&format!("{question} [y/N]"))?;
+        Ok(answer.is_some_and(|answer| is_yes(&answer)))
+    }
+}
+
+/// An answer that agrees.
+pub fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].contains(&answer.to_lowercase().as_str())
 }

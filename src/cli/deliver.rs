@@ -1,7 +1,7 @@
 //! `deliver`: what goes to which sink, what arrived, what was given up.
 
 use super::ctx::Ctx;
-use super::exit::Exit;
+use super::exit::{Exit, with_hint};
 use super::sink_status;
 use crate::config::{Config, Loaded, SinkSettings as Settings, SinkTo, graphs};
 use crate::model::delivery::DeliveryError;
@@ -331,6 +331,11 @@ fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) ->
             let landed = plural(v.landed, "episode");
             let (missing, twice) = (count(v.missing), count(v.twice));
             let sink = &v.sink;
+            if v.landed + v.missing + v.twice + v.unverified == 0 {
+                let line = "nothing to verify, nothing was delivered yet";
+                ctx.out.line(format!("sink {sink}: {line}"))?;
+                continue;
+            }
             ctx.out.line(format!(
                 "sink {sink}: {landed} there, {missing} missing, {twice} twice"
             ))?;
@@ -374,23 +379,25 @@ fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Re
     let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for settings in sinks {
-        let mut sink = open(
-            settings,
-            false,
-            &store,
-            &ctx.pipeline_context(loaded, &Silent),
-        )?;
+        let context = ctx.pipeline_context(loaded, &Silent);
         let smoke = smoke && !settings.is_tables();
-        let checked = sink.check().and_then(|said| match smoke {
-            true => smoke_test(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
-                true => format!("{said}; an episode was written, read back and removed"),
-                false => format!("{said}; an episode was written and read back, and stays there"),
-            }),
-            false => Ok(said),
+        let opened = open(settings, false, &store, &context);
+        let checked = opened.map(|mut sink| {
+            sink.check().and_then(|said| match smoke {
+                true => smoke_test(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
+                    true => format!("{said}; an episode was written, read back and removed"),
+                    false => {
+                        format!("{said}; an episode was written and read back, and stays there")
+                    }
+                }),
+                false => Ok(said),
+            })
         });
         let (ok, said) = match checked {
-            Ok(said) => (true, said),
-            Err(fault) => (false, fault.reason().to_owned()),
+            Ok(Ok(said)) => (true, said),
+            Ok(Err(fault)) => (false, fault.reason().to_owned()),
+            // what one lacks keeps none of the others from being checked
+            Err(error) => (false, with_hint(&error.into())),
         };
         if !ok {
             exit = Exit::Failed;

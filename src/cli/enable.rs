@@ -1,7 +1,7 @@
 //! `enable` and `disable`: the one yes that lets logs be read, recorded word for word (D22), and
 //! the exceptions for single projects.
 
-use super::ctx::Ctx;
+use super::ctx::{Ctx, is_yes};
 use super::exit::Exit;
 use super::session_filters;
 use crate::config::{CONSENT_TEXT, edit, literal};
@@ -92,8 +92,8 @@ fn consent(given: Option<&str>, ctx: &mut Ctx) -> Result<String> {
                 "sessionmill will read what coding agents wrote to disk on this machine and store\n\
                  what was said in {home}, readable by you only. Nothing leaves this machine without your consent."
             ))?;
-            ctx.ask(&format!("Type yes to agree to \"{CONSENT_TEXT}\":"))?
-                .map(|typed| match typed.eq_ignore_ascii_case("yes") {
+            ctx.ask(&format!("Do you agree: \"{CONSENT_TEXT}\"? [y/N]"))?
+                .map(|typed| match is_yes(&typed) {
                     true => CONSENT_TEXT.to_owned(),
                     false => typed,
                 })

@@ -10,14 +10,14 @@ use std::ffi::OsString;
 use std::io::{BufRead, Write};
 
 /// The command that a line names, as documents call it: `deliver status`; empty where it names none.
-pub fn command(argv: &[OsString], tree: clap::Command) -> String {
+pub fn command(argv: &[OsString], tree: &clap::Command) -> String {
     let mut at = tree;
     let mut names: Vec<String> = Vec::new();
     for word in argv.iter().skip(1).filter_map(|word| word.to_str()) {
         if word.starts_with('-') {
             continue;
         }
-        let Some(next) = at.find_subcommand(word).cloned() else {
+        let Some(next) = at.find_subcommand(word) else {
             break;
         };
         names.push(next.get_name().to_owned());

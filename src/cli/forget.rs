@@ -8,11 +8,13 @@ use crate::memory::forget_request::{ForgetRequest, restorable};
 use crate::memory::when::When;
 use crate::model::error::Error;
 use crate::model::human;
+use crate::model::layout::markdown::plain;
+use crate::model::layout::table::INDENT;
 use crate::model::shell;
 use crate::model::tombstone::Selection;
 use crate::pipeline::doctor::set_aside;
 use crate::pipeline::lock::Lock;
-use crate::store::{Access, Forgotten, Store};
+use crate::store::{Access, Forgotten, Store, TYPED};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::json;
@@ -21,8 +23,8 @@ use std::path::PathBuf;
 /// Permanently delete sessions or matching text
 ///
 /// Deletes episodes with their index and titles and compacts the file; later runs do not bring them
-/// back. The agents' own logs are not touched. To delete several sessions at once, confirm on the
-/// terminal or pass --yes.
+/// back. The agents' own logs are not touched. To delete several sessions, or one by less than
+/// eight characters of its id, confirm on the terminal or pass --yes.
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub struct Args {
@@ -63,7 +65,7 @@ pub struct Args {
     /// deleted later
     #[arg(long, group = "what", conflicts_with_all = ["id", "session", "project", "namespace", "group", "before", "matching", "undo"])]
     purge_aside: bool,
-    /// Show what would be deleted, without deleting it
+    /// List what would be deleted, without deleting it
     #[arg(long)]
     dry_run: bool,
     /// Do not ask for confirmation
@@ -84,26 +86,31 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     let selection = chosen(args, &store, ctx)?;
     let single = args.one().map(|_| selection.sessions[0].clone());
+    let title = single.as_deref().map(|id| named(id, &store)).transpose()?;
     let would = store.forget(&selection, ctx.now, true)?;
     if single.is_none() && args.before.is_none() && would.is_nothing() {
         return nothing(args, &would, ctx);
     }
+    let one = single.as_deref().zip(title.as_deref());
     if args.dry_run {
-        report(&would, single.as_deref(), None, ctx)?;
+        list(&would, usize::MAX, &store, ctx)?;
+        report(&would, one, None, ctx)?;
         return Ok(Exit::Done);
     }
     if let Some(id) = single.as_ref().filter(|_| would.is_all_gone()) {
         if ctx.out.json {
-            report(&would, Some(id), Some(&[]), ctx)?;
+            report(&would, one, Some(&[]), ctx)?;
         }
         ctx.out.note(format!("session {id} was forgotten before"))?;
         return Ok(Exit::Done);
     }
-    confirm(args, &would, ctx)?;
+    confirm(args, &would, one, &store, ctx)?;
+    let typed = single.as_deref().map(|id| store.session_shown(id, TYPED));
+    let typed = typed.transpose()?;
     let gone = store.forget(&selection, ctx.now, false)?;
     store.finish()?;
     let left = left_at_sinks(&store, ctx)?;
-    report(&gone, single.as_deref(), Some(&left), ctx)?;
+    report(&gone, one, Some(&left), ctx)?;
     if store.is_compaction_due()? {
         ctx.out
             .warn("another process is reading the store; the next run removes the last traces from its file")?;
@@ -116,7 +123,53 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             "session {kin} contains the beginning of this one: sessionmill forget {kin}"
         ))?;
     }
+    if let Some(typed) = typed {
+        ctx.out.note(format!(
+            "to undo, while its log exists: sessionmill forget --undo {typed} && sessionmill backfill"
+        ))?;
+    }
     Ok(Exit::Done)
+}
+
+/// What a session is recognised by: its title.
+fn named(id: &str, store: &Store) -> Result<String> {
+    let title = store.session(id)?.and_then(|row| row.title);
+    let title = title.as_deref().unwrap_or("(no title)");
+    Ok(human::title(&plain(title)).into_owned())
+}
+
+/// A line for each session that loses words, the latest last.
+fn list(would: &Forgotten, limit: usize, store: &Store, ctx: &mut Ctx) -> Result<()> {
+    if ctx.out.json {
+        return Ok(());
+    }
+    let mut rows = Vec::new();
+    for id in &would.touched {
+        let Some(row) = store.session(id)? else {
+            continue;
+        };
+        let ended = row.session.facts.ended.or(row.session.facts.started);
+        rows.push((ended, row.session));
+    }
+    rows.sort_by(|a, b| (a.0, &a.1.id).cmp(&(b.0, &b.1.id)));
+    for (ended, session) in rows.iter().take(limit) {
+        let day = ended.map_or_else(String::new, |at| {
+            ctx.zone.show(at).format("%Y-%m-%d").to_string()
+        });
+        let place = session_filters::origin(session, ctx)?;
+        let cells = [
+            store.session_shown(&session.id, TYPED)?,
+            day,
+            place,
+            named(&session.id, store)?,
+        ];
+        ctx.out.words("", INDENT, &cells.join("  "))?;
+    }
+    if let Some(more) = rows.len().checked_sub(limit).filter(|more| *more > 0) {
+        ctx.out
+            .line(format!("… and {} more", human::count(more as u64)))?;
+    }
+    Ok(())
 }
 
 /// Removes what repairs set aside.
@@ -176,12 +229,36 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
     Ok(request.selection(store, &places, &ctx.env.cwd, ctx.now)?)
 }
 
-/// One session is what was typed; more than one is asked about.
-fn confirm(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<()> {
-    if args.yes || args.one().is_some() {
+/// Sessions that the question about them names.
+const ASKED_MAX: usize = 10;
+
+/// One session is what was typed; several are asked about, and on a terminal one by so few characters that a
+/// slip would name another.
+fn confirm(
+    args: &Args,
+    would: &Forgotten,
+    one: Option<(&str, &str)>,
+    store: &Store,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    let is_typed = args
+        .one()
+        .is_some_and(|typed| typed.chars().count() >= TYPED || !ctx.stdin.terminal);
+    if args.yes || is_typed {
         return Ok(());
     }
-    let question = format!("Type yes to forget {}:", counts(would));
+    let question = match one {
+        Some((id, title)) => {
+            let episodes = human::plural(would.episodes, "episode");
+            let id = store.session_shown(id, TYPED)?;
+            format!("Type yes to forget {id} \"{title}\" ({episodes}):")
+        }
+        None if ctx.stdin.terminal => {
+            list(would, ASKED_MAX, store, ctx)?;
+            format!("Type yes to forget {}:", counts(would))
+        }
+        None => String::new(),
+    };
     match ctx.ask(&question)? {
         Some(answer) if answer.eq_ignore_ascii_case("yes") => Ok(()),
         _ => {
@@ -241,14 +318,15 @@ fn left_at_sinks(store: &Store, ctx: &mut Ctx) -> Result<Vec<Left>> {
 /// `left` is absent where nothing was done.
 fn report(
     gone: &Forgotten,
-    single: Option<&str>,
+    single: Option<(&str, &str)>,
     left: Option<&[Left]>,
     ctx: &mut Ctx,
 ) -> Result<()> {
     let dry = left.is_none();
     if ctx.out.json {
         let body = json!({
-            "session": single,
+            "session": single.map(|(id, _)| id),
+            "session_ids": gone.touched,
             "dry_run": dry,
             "sessions": gone.sessions,
             "episodes": gone.episodes,
@@ -262,8 +340,8 @@ fn report(
     }
     let verb = if dry { "would forget" } else { "forgot" };
     ctx.out.line(match single {
-        Some(id) => format!(
-            "{verb} session {id}: {}, {}",
+        Some((id, title)) => format!(
+            "{verb} session {id} \"{title}\": {}, {}",
             human::plural(gone.episodes, "episode"),
             match gone.memories {
                 0 => human::bytes(gone.body_bytes),
@@ -319,8 +397,11 @@ fn undo(args: &Args, store: &mut Store, ctx: &mut Ctx) -> Result<Exit> {
     }
     // tombstones of a time belong to no session: they go only when all do
     let times = args.one().is_none() && !tombstones.before.is_empty();
+    if times {
+        wanted.extend(store.forgotten_by_time()?);
+    }
     let (back, lost) = restorable(wanted, store)?;
-    store.remember(&back, times)?;
+    store.remember(&back, times.then_some(ctx.now))?;
     store.finish()?;
     if ctx.out.json {
         let body = json!({"undone": back, "lost": lost, "times": times});

@@ -1,7 +1,7 @@
 //! `hooks`: lets agents ask for memory by themselves. Knows what is started and what is said about it;
 //! how settings are changed is `config::agent_settings`', and how that is printed `agents`'.
 
-use super::agents::{Entries, EntryStatus, Install, Remove};
+use super::agents::{self, Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::agents::{CodingAgent, registry};
@@ -74,7 +74,7 @@ fn command(agent: &dyn CodingAgent, ctx: &Ctx) -> Result<String, Error> {
         let dir = ctx.home.dir.to_string_lossy();
         format!("SESSIONMILL_HOME={} ", shell::word(&dir))
     });
-    let program = shell::word(&ctx.program.to_string_lossy());
+    let program = shell::word(&agents::program(ctx)?);
     let command = format!(
         "{}{program} {}",
         home.unwrap_or_default(),

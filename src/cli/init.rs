@@ -86,8 +86,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("init", body)?;
         return Ok(exit);
     }
-    ctx.out.note("next: sessionmill search WORDS")?;
-    ctx.out.note("undo: sessionmill uninstall")?;
+    ctx.out.note(match agents.is_empty() {
+        true => "next: work with a coding agent, then: sessionmill run",
+        false => "next: sessionmill search WORDS",
+    })?;
+    ctx.out
+        .note("undo: sessionmill uninstall   (--purge also deletes what is stored)")?;
     Ok(exit)
 }
 
@@ -106,38 +110,32 @@ fn consent(args: &Args, ctx: &mut Ctx) -> Result<()> {
         "sessionmill will read these logs and store what was said in {home}, readable by you only. \
          Nothing leaves this machine without your consent."
     ))?;
-    if args.yes || is_yes(ctx, "Do you agree? [y/N]")? {
+    if args.yes || ctx.is_yes(&format!("Do you agree: \"{CONSENT_TEXT}\"?"))? {
         return Ok(());
     }
     let refused = Error::usage("reading logs needs your consent; nothing was read");
     Err(refused.hinted("sessionmill init --yes").into())
 }
 
-/// Somebody is there and says yes.
-fn is_yes(ctx: &mut Ctx, question: &str) -> Result<bool> {
-    let answer = ctx.ask(question)?.unwrap_or_default();
-    Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
-}
-
 fn offers(args: &Args) -> [Offer; 3] {
     [
         Offer {
             name: "timer",
-            question: "Run it every 15 minutes with a timer? [y/N]",
+            question: "Run it every 15 minutes with a timer?",
             wanted: args.timer,
             undo: "schedule remove",
             install: |_, ctx| schedule::install_usual(ctx).map(drop),
         },
         Offer {
             name: "hooks",
-            question: "Let agents recall memory automatically (hooks)? [y/N]",
+            question: "Let agents recall memory automatically (hooks)?",
             wanted: args.hooks,
             undo: "hooks remove",
             install: |agents, ctx| hooks::install(&Install::of(agents), ctx),
         },
         Offer {
             name: "mcp",
-            question: "Let agents search their memory (MCP server)? [y/N]",
+            question: "Let agents search their memory (MCP server)?",
             wanted: args.mcp,
             undo: "mcp remove",
             install: |agents, ctx| mcp::ENTRIES.install(&Install::of(agents), ctx),
@@ -154,6 +152,6 @@ impl Offer {
             }
             return Ok(false);
         }
-        Ok(self.wanted || (!args.yes && is_yes(ctx, self.question)?))
+        Ok(self.wanted || (!args.yes && ctx.is_yes(self.question)?))
     }
 }

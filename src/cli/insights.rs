@@ -7,7 +7,7 @@ use super::session_filters::{self, Filters};
 use crate::insight::patterns::{Insights, Patterns};
 use crate::memory::places::Places;
 use crate::memory::session_summary::{context_of, items_of};
-use crate::model::human::plural;
+use crate::model::human::{count, plural};
 use crate::model::layout::markdown::plain;
 use crate::model::layout::table::INDENT;
 use crate::store::{SessionFilter, TYPED};
@@ -73,9 +73,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     print(&plural(rows.len() as u64, "session"), &all, ctx)?;
     if all.is_quiet() && reach.refusal().is_none() {
-        ctx.out.note(
-            "nothing occurred often enough to report; sessionmill backfill reads older logs",
-        )?;
+        ctx.out.note("nothing occurred often enough to report")?;
     }
     for ((namespace, path), own) in projects {
         ctx.out.line("")?;
@@ -91,7 +89,13 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
     if found.completed.of > 0 {
         let completed = found.completed.shown();
         let completed = completed.replace('(', "(95 % interval: ");
-        ctx.out.line(format!("completed: {completed}"))?;
+        let others = match found.without_outcome {
+            0 => String::new(),
+            1 => "; 1 has no known outcome".to_owned(),
+            many => format!("; {} have no known outcome", count(many)),
+        };
+        ctx.out
+            .words("", INDENT, &format!("completed: {completed}{others}"))?;
     }
     let store = ctx.reader()?;
     // the whole id can be typed too

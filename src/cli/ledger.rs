@@ -169,7 +169,7 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     let (state, hint) = match file {
         None => (
             "no log with that name is below the sources",
-            "sessionmill status lists the sources",
+            "sessionmill status   (lists the folders)",
         ),
         Some(file) if config.excluded.covers(&file.key) => (
             "it is excluded",

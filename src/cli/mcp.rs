@@ -1,7 +1,7 @@
 //! `mcp`: serves agents, and tells them that it does. Knows how the server is started and what is said
 //! about its entry in an agent's settings (`config::agent_settings`); `crate::mcp` knows the rest.
 
-use super::agents::{Entries, EntryStatus, Install, Remove};
+use super::agents::{self, Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::world::present;
@@ -56,7 +56,7 @@ fn address(typed: &str) -> Result<SocketAddr, String> {
 pub(super) const ENTRIES: Entries = Entries {
     command: "mcp",
     file: |agent, env| agent.servers(env).file,
-    with: |agent, text, ctx| agent.servers(&ctx.env).with(text, &start(ctx)),
+    with: |agent, text, ctx| agent.servers(&ctx.env).with(text, &start(ctx)?),
     without: |agent, text, force, env| agent.servers(env).without(text, force),
     status,
     absent: ("not installed", Value::Null),
@@ -111,12 +111,12 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
 }
 
 /// How an agent is to start us.
-fn start(ctx: &Ctx) -> ServerCommand {
+fn start(ctx: &Ctx) -> Result<ServerCommand, Error> {
     let home = ctx.env.var("SESSIONMILL_HOME");
-    ServerCommand {
-        program: ctx.program.to_string_lossy().into_owned(),
+    Ok(ServerCommand {
+        program: agents::program(ctx)?,
         home: home.map(|_| ctx.home.dir.to_string_lossy().into_owned()),
-    }
+    })
 }
 
 fn status(agent: &dyn CodingAgent, text: Option<&str>, ctx: &Ctx) -> Result<EntryStatus, Error> {

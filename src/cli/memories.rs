@@ -222,7 +222,8 @@ fn chosen(typed: &str, store: &Store) -> Result<(MemoryRow, KeptWords), Error> {
 }
 
 fn show(typed: &str, ctx: &mut Ctx) -> Result<()> {
-    let (row, kept) = chosen(typed, &ctx.reader()?)?;
+    let store = ctx.reader()?;
+    let (row, kept) = chosen(typed, &store)?;
     if ctx.out.json {
         let body = document(&row, &kept, ctx)?;
         return ctx.out.document("memories show", body);
@@ -235,7 +236,16 @@ fn show(typed: &str, ctx: &mut Ctx) -> Result<()> {
     let scope = MemoryScope::parse(&row.scope).unwrap_or(MemoryScope::Workspace);
     let at = row.edited.unwrap_or(row.at);
     let told = block(row.kind.as_str(), scope, at, Some(&kept.title), &kept.text);
-    ctx.out.line(format!("delivered to {}:", kept.group))?;
+    let loaded = ctx.settings()?;
+    let config = &loaded.config;
+    let is_off = config.sinks.is_empty() || !config.memory.enabled || !config.store_in_graph;
+    let holders = store.sinks_holding(row.id)?;
+    let group = &kept.group;
+    ctx.out.line(match (holders.is_empty(), is_off) {
+        (false, _) => format!("delivered to {group} ({}):", holders.join(", ")),
+        (true, false) => format!("not delivered yet; will be delivered to {group}:"),
+        (true, true) => format!("not delivered (graphs are off); would be delivered to {group}:"),
+    })?;
     ctx.out.text(format!("{told}\n"))
 }
 

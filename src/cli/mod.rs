@@ -55,6 +55,7 @@ mod status;
 mod store;
 mod switches;
 mod tracking;
+mod transform;
 mod undone;
 mod uninstall;
 mod watch;
@@ -97,6 +98,7 @@ enum Command {
     Search(search::Args),
     Show(show::Args),
     Resume(resume::Args),
+    #[command(alias = "list", alias = "ls")]
     Sessions(sessions::Args),
     Browse(browse::Args),
     Recall(recall::Args),
@@ -125,12 +127,19 @@ enum Command {
     Hooks(hooks::Args),
     Mcp(mcp::Args),
     Store(store::Args),
+    Transform(transform::TransformArgs),
+    Merge(transform::MergeArgs),
     Completion(completion::Args),
     Man(man::Args),
     Uninstall(uninstall::Args),
 }
 
 impl Command {
+    /// It is for machines on which nobody is at home.
+    fn needs_no_home(&self) -> bool {
+        matches!(self, Command::Transform(_) | Command::Merge(_))
+    }
+
     fn run(&self, ctx: &mut Ctx) -> anyhow::Result<Exit> {
         match self {
             Command::Init(args) => init::run(args, ctx),
@@ -168,6 +177,8 @@ impl Command {
             Command::Hooks(args) => hooks::run(args, ctx),
             Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
+            Command::Transform(args) => transform::transform_files(args, ctx),
+            Command::Merge(args) => transform::merge(args, ctx),
             Command::Completion(args) => completion::run(args, ctx),
             Command::Man(args) => man::run(args, tree(), ctx),
             Command::Uninstall(args) => uninstall::run(args, ctx),
@@ -185,11 +196,12 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
     let is_hook = recall::is_hook(&argv);
     let mode = ColorMode::typed(&argv);
     let json = argv.iter().any(|word| word == "--json");
+    let tree = Line::command();
     let command = match is_hook {
         true => String::new(),
-        false => errors::command(&argv, tree()),
+        false => errors::command(&argv, &tree),
     };
-    let line = match read(argv, mode, &world) {
+    let line = match read(argv, tree, mode, &world) {
         Ok(line) => line,
         Err(_) if is_hook => return Exit::Done,
         Err(refused) => {
@@ -198,6 +210,9 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
             return explain(&refused, &mut out);
         }
     };
+    if line.command.needs_no_home() {
+        world.vars.insert("HOME".into(), "/nonexistent".into());
+    }
     let mut ctx = match Ctx::new(world, &line.switches, command) {
         Ok(ctx) => ctx,
         Err(_) if is_hook => return Exit::Done,
@@ -227,7 +242,16 @@ pub(crate) fn tree() -> clap::Command {
     help::dressed(Line::command())
 }
 
-fn read(argv: Vec<OsString>, mode: ColorMode, world: &World) -> Result<Line, clap::Error> {
+/// Help is composed for those who are shown it: it takes as long as the rest of a program's start.
+fn read(
+    argv: Vec<OsString>,
+    bare: clap::Command,
+    mode: ColorMode,
+    world: &World,
+) -> Result<Line, clap::Error> {
+    if let Ok(matches) = bare.try_get_matches_from(&argv) {
+        return Line::from_arg_matches(&matches);
+    }
     let are_terminals = world.stderr.terminal && world.stdout.terminal;
     let colour = match mode.paints(are_terminals, &world.vars) {
         true => ColorChoice::Auto,

@@ -108,6 +108,11 @@ impl<'w> Out<'w> {
         Ok(())
     }
 
+    /// Lines for programs, as they are. Not for a terminal.
+    pub fn data(&mut self) -> &mut dyn Write {
+        &mut self.stdout.to
+    }
+
     /// A line for people.
     fn tell(&mut self, text: &str) -> Result<()> {
         writeln!(self.stderr.to, "{}", shown(text, self.told))?;

@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 /// Recap recent work: done, decided, fixed, still open
 ///
 /// Covers the last seven days unless --since is given, by project. Each line names its session and
-/// the line of the log. In a pipe, the output is Markdown.
+/// the line of the log; sessionmill show 7072595a:211 opens it there. In a pipe, the output is
+/// Markdown.
 #[derive(clap::Args, Debug, Default)]
 pub struct Args {
     #[command(flatten)]
@@ -73,6 +74,14 @@ fn days(args: &Args, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result<Sess
         limit: (args.limit > 0).then_some(args.limit),
         ..session_filters::sessions(reach, &args.filters, ctx)?
     };
+    if asked.is_none()
+        && let (Some(since), Some(until)) = (filter.since, filter.until)
+        && until <= since
+    {
+        let message = "--until is before the last 7 days, which a recap is of";
+        let hint = "add --since, for example --since 2026-01-01";
+        return Err(Error::usage(message).hinted(hint).into());
+    }
     let one = SessionFilter {
         limit: Some(1),
         ..filter.clone()
@@ -82,7 +91,7 @@ fn days(args: &Args, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result<Sess
         && let Some(last) = last_end(store, &filter)?
     {
         ctx.out
-            .note("no session in the last 7 days; these are the last 7 days of work")?;
+            .note("no session in the last 7 days; here is the last week with sessions")?;
         filter.since = Some(days.start(last, ctx.zone));
         filter.until = filter.until.or(Some(Time(last.0 + 1)));
     }
@@ -96,7 +105,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let filter = days(args, &reach, &store, ctx)?;
     let found = recap_sessions(&store, &filter, |path| ctx.hides_paths_of(path))?;
     let (since, until) = (filter.since.unwrap_or(ctx.now), filter.until);
-    let recap = recap(found.sessions, &found.done);
+    let recap = recap(found.sessions, &found.done, ctx.now);
     if args.is_reward && recap.sessions == 0 {
         return Ok(Exit::Done);
     }

@@ -214,14 +214,14 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     if report.files_found == 0 {
         ctx.out.line("no logs found")?;
         ctx.out
-            .note("hint: sessionmill status lists the folders that are searched")?;
+            .note("hint: sessionmill status   (lists the folders that are searched)")?;
     } else {
         for line in report.news(done.read_ms) {
             ctx.out.line(line)?;
         }
         if report.ledger.of(Fate::Rejected) > 0 {
             ctx.out
-                .note("hint: sessionmill status shows where they are")?;
+                .note("hint: sessionmill status   (shows where they are)")?;
         }
     }
     for line in done.lines(ctx.zone) {

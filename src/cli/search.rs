@@ -13,6 +13,7 @@ use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::reach::Reach;
 use crate::memory::recall::{RecallQuestion, recall};
+use crate::memory::respelled::{other_forms, respelled};
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
 use crate::memory::session_hits::{SessionAnswer, is_of_a_talk, recall_sessions, ungrouped};
@@ -25,6 +26,7 @@ use crate::model::error::Error;
 use crate::model::human::{self, plural};
 use crate::model::layout::markdown::{excerpt, plain};
 use crate::model::layout::table::{INDENT, entry};
+use crate::model::summary::is_quiet;
 use crate::pipeline::last_run::unread;
 use crate::pipeline::meaning::{MeaningRequest, excuse};
 use crate::store::{Hit, Keeps, Query, Snippet, Store, TYPED};
@@ -34,7 +36,8 @@ use serde_json::{Value, json};
 
 /// Search sessions and memories, best match first
 ///
-/// Finds what contains all words, in any form; if nothing contains all of them, what contains some.
+/// Finds what contains all words as they are typed; other forms of a word only if the word itself
+/// is nowhere; if nothing contains all words, what contains some.
 /// Each session is listed once, with its best match (--all-parts lists them all). Quotes make a
 /// phrase, `pars*` matches a prefix, `this OR that` either, `-- -word` excludes a word. Names match
 /// whole and in parts: `config` finds parse_config and parseConfig. Filter by field: project:
@@ -158,12 +161,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             has_words: !question.query.terms.is_empty(),
         };
         printer.print_all(&found, ctx)?;
-        let namespaces = reach.scope.namespaces();
-        let typed = args.words.iter().filter(|_| answer.hits.is_empty());
-        for word in typed {
-            if let Some(hint) = commit_hint(&store, word, namespaces.as_deref())? {
-                ctx.out.note(format!("hint: {hint}"))?;
-            }
+        let is_found = !answer.loosened && !answer.hits.is_empty();
+        other_words(args, is_found, (&store, &question), ctx)?;
+        if answer.hits.is_empty() {
+            name_commits(args, &store, &reach, ctx)?;
         }
     }
     Ok(match answer.hits.is_empty() {
@@ -275,10 +276,12 @@ impl Printer<'_> {
                 .judge
                 .activity(&self.store.activity(&hit.session)?)
                 .primary;
-            cells.push(session_filters::outcome(outcome_of(
-                self.store,
-                &hit.session,
-            )?));
+            let row = self.store.session(&hit.session)?;
+            let ended = row.and_then(|row| row.session.facts.ended);
+            cells.push(session_filters::outcome(
+                outcome_of(self.store, &hit.session)?,
+                is_quiet(ended.or(hit.valid_at), ctx.now),
+            ));
             cells.push(work.map_or("", Dimension::as_str).to_owned());
         }
         cells.extend(by_meaning.then(|| "by meaning".to_owned()));
@@ -300,6 +303,73 @@ impl Printer<'_> {
         ctx.out
             .words(INDENT, INDENT, &format!("{before}{words}{after}"))
     }
+}
+
+/// What looks for commits that were typed.
+fn name_commits(args: &Args, store: &Store, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+    let namespaces = reach.scope.namespaces();
+    for word in &args.words {
+        if let Some(hint) = commit_hint(store, word, namespaces.as_deref())? {
+            ctx.out.note(format!("hint: {hint}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The same search with words that are spelled as the store knows them.
+fn did_you_mean(
+    args: &Args,
+    store: &Store,
+    question: &RecallQuestion<'_>,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    if question.query.terms.is_empty() {
+        return Ok(());
+    }
+    let Some(pairs) = respelled(store, question)? else {
+        return Ok(());
+    };
+    let mut words = joined(&args.words);
+    for (typed, meant) in pairs {
+        words = words.replace(&typed, &meant);
+    }
+    ctx.out
+        .note(format!("did you mean: sessionmill search {words}"))?;
+    Ok(())
+}
+
+/// Words to try next.
+fn other_words(
+    args: &Args,
+    is_found: bool,
+    (store, question): (&Store, &RecallQuestion<'_>),
+    ctx: &mut Ctx,
+) -> Result<()> {
+    match is_found {
+        true => more_forms(args, store, question, ctx),
+        false => did_you_mean(args, store, question, ctx),
+    }
+}
+
+/// Below a short list, other forms of the word that find more.
+fn more_forms(
+    args: &Args,
+    store: &Store,
+    question: &RecallQuestion<'_>,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    let forms = match args.words.as_slice() {
+        [_] => other_forms(store, question)?,
+        _ => Vec::new(),
+    };
+    if forms.is_empty() {
+        return Ok(());
+    }
+    let all = format!("{} OR {}", args.words[0], forms.join(" OR "));
+    ctx.out.note(format!(
+        "other forms of the word find more: sessionmill search '{all}'"
+    ))?;
+    Ok(())
 }
 
 /// What no run ever read may have it.

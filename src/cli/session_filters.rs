@@ -17,10 +17,33 @@ use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::summary::SessionOutcome;
 use crate::model::time::Time;
+use crate::model::zone::Zone;
 use crate::store::{SessionFilter, Store};
 use anyhow::Result;
 use serde_json::Value;
 use std::path::Path;
+
+/// What is said where no session matches: what there is, without the filters.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn none_matches(scope: &Scope, store: &Store, zone: Zone) -> Result<String, Error> {
+    let any = SessionFilter {
+        namespaces: scope.namespaces(),
+        limit: Some(1),
+        ..SessionFilter::default()
+    };
+    let newest = store.sessions(&any)?.into_iter().next();
+    let facts = newest.map(|row| row.session.facts);
+    let ended = facts.and_then(|facts| facts.ended.or(facts.started));
+    Ok(match ended {
+        Some(ended) => {
+            let day = human::time(Some(ended), zone);
+            format!("no session matches; the newest one ended {day}")
+        }
+        None => "no session is stored here; to read new logs: sessionmill run".to_owned(),
+    })
+}
 
 /// Filters that `search`, `sessions` and `stats` share.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -107,8 +130,9 @@ pub fn origin_of(namespace: &str, path: &str, ctx: &mut Ctx) -> Result<String> {
     })
 }
 
-/// How a session ended, painted by what that means; nothing where it isn't known.
-pub fn outcome(outcome: Option<SessionOutcome>) -> String {
+/// How a session ended, painted by what that means; nothing where it isn't known. `is_quiet`: its log grows no
+/// more.
+pub fn outcome(outcome: Option<SessionOutcome>, is_quiet: bool) -> String {
     let Some(outcome) = outcome else {
         return String::new();
     };
@@ -117,7 +141,7 @@ pub fn outcome(outcome: Option<SessionOutcome>) -> String {
         SessionOutcome::Blocked => Style::Alarm,
         _ => Style::Open,
     };
-    paint(style, &human::words(outcome.as_str()))
+    paint(style, outcome.words(is_quiet))
 }
 
 /// How long ago it was; with `--verbose` when.

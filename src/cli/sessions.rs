@@ -8,12 +8,14 @@ use super::session_filters::{self, Filters};
 use crate::memory::session_activity::{Judge, Order};
 use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
+use crate::memory::session_summary::title_of;
 use crate::model::activity::Activity;
 use crate::model::human;
 use crate::model::layout::markdown::plain;
 use crate::model::layout::table::TextList;
 use crate::model::session::SessionLength;
-use crate::model::summary::SessionOutcome;
+use crate::model::summary::{SessionOutcome, is_quiet};
+use crate::model::time::Time;
 use crate::store::{SessionFilter, SessionRow, Store, TYPED};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -70,8 +72,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     ctx.out.text(list.text(ctx.out.columns()))?;
     if rows.is_empty() {
-        ctx.out
-            .note("no session matches; hint: sessionmill run reads new logs")?;
+        let why = session_filters::none_matches(&reach.scope, &store, ctx.zone)?;
+        ctx.out.note(why)?;
     }
     Ok(Exit::Done)
 }
@@ -106,6 +108,12 @@ fn listed(
     Ok(rows)
 }
 
+/// When a session went on last of which no log tells that: its latest episode's time.
+fn last_episode(session: &str, store: &Store) -> Result<Option<Time>> {
+    let last = store.latest(session, Some(1))?.into_iter().next();
+    Ok(last.and_then(|found| found.episode.ended_at.or(found.episode.valid_at)))
+}
+
 /// What a list tells of a session, its title at the end.
 fn cells(
     row: &SessionRow,
@@ -114,15 +122,18 @@ fn cells(
     ctx: &mut Ctx,
 ) -> Result<Vec<String>> {
     let session = &row.session;
-    let ended = session.facts.ended.or(session.facts.started);
+    let facts = &session.facts;
+    let ended = facts.ended.or(facts.started);
+    let ended = ended.map_or_else(|| last_episode(&session.id, store), |at| Ok(Some(at)))?;
     let mut cells = vec![
         store.session_shown(&session.id, TYPED)?,
         session_filters::age(ended, ctx),
         session_filters::origin(session, ctx)?,
         session.agent.as_str().to_owned(),
-        session_filters::outcome(outcome_of(store, &session.id)?),
+        session_filters::outcome(outcome_of(store, &session.id)?, is_quiet(ended, ctx.now)),
     ];
-    let title = plain(row.title.as_deref().unwrap_or("(no title)"));
+    let title = title_of(row, store)?;
+    let title = plain(title.as_deref().unwrap_or("(no title)"));
     let title = ctx.out.paint(Style::Bold, &human::title(&title));
     match ctx.verbose {
         false => cells.extend([activity::word(activity.primary).to_owned(), title]),

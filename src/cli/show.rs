@@ -1,5 +1,6 @@
 //! `show`: one episode or one session, whole, with where it came from and how to go on with it.
 
+mod from_line;
 mod page;
 mod shown;
 
@@ -9,6 +10,7 @@ use super::out::Style;
 use super::pages;
 use super::{activity, session_filters, sessions};
 use crate::agents::registry;
+use crate::insight::summary::sections;
 use crate::memory::session_activity::{Judge, Segment, segments};
 use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
@@ -21,6 +23,7 @@ use crate::model::human;
 use crate::model::layout::markdown::{plain, rendered};
 use crate::model::layout::table::COLUMNS_MAX;
 use crate::model::session::Session;
+use crate::model::summary::is_quiet;
 use crate::stages::score::explain::{self, WorkExplanation};
 use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
@@ -33,7 +36,8 @@ use std::path::{Path, PathBuf};
 /// On a terminal, the output goes through $PAGER.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Id of a session or an episode, or a prefix of it
+    /// Id of a session or an episode, or a prefix of it; ID:LINE opens the transcript at this line
+    /// of the log
     #[arg(value_name = "SESSION|EPISODE")]
     id: String,
     /// Print the session's transcript instead of its summary
@@ -78,7 +82,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     // neither segments nor lengths are stored: they follow the gap that is set now
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let seen = session_filters::seen(args.allow_untrusted, &store, ctx)?;
-    let row = store.session_with_agents(&args.id, seen.as_deref())?;
+    let (id, line) = from_line::place(&args.id);
+    let row = store.session_with_agents(id, seen.as_deref())?;
     // a forgotten session keeps its row, which is nothing to show
     let is_forgotten = match &row {
         Some(row) => store.is_forgotten(&row.session.id)?,
@@ -96,14 +101,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             pages::write(&file, &text)?;
             return tell_written(&file, text.len(), ctx);
         }
-        return show_session(&shown, args.full, &judge, ctx);
+        return match line.filter(|_| !ctx.out.json) {
+            Some(line) => from_line::show(&shown, line, (&store, &judge), ctx),
+            None => show_session(&shown, args.full, &judge, ctx),
+        };
     }
     if args.html.is_some() {
-        let error =
-            absent(&args.id, is_forgotten).hinted("--html takes a session: sessionmill sessions");
+        let error = absent(id, is_forgotten).hinted("--html takes a session: sessionmill sessions");
         return Err(error.into());
     }
-    if let Some(mut found) = store.episode_among(&args.id, seen.as_deref())? {
+    if let Some(mut found) = store.episode_among(id, seen.as_deref())? {
         let mut row = store.session(&found.session)?;
         let work = judge.activity(&store.activity(&found.session)?);
         if ctx.hides_paths_of(&found.project_path)? {
@@ -124,7 +131,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         };
         return show_episode(&shown, &judge, ctx);
     }
-    Err(absent(&args.id, is_forgotten).into())
+    Err(absent(id, is_forgotten).into())
 }
 
 /// Writes the page of the session with this id, for `report`.
@@ -221,15 +228,16 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         return Ok(Exit::Done);
     }
     ctx.out.page(&ctx.env.vars)?;
-    let title = row.title.as_deref().unwrap_or("(no title)");
+    let asked = summary.objective.as_ref().map(|said| said.what.as_str());
+    let title = row.title.as_deref().or(last_title(episodes)).or(asked);
+    let title = title.unwrap_or("(no title)");
     let shown = human::whole_title(title);
     ctx.out
         .words("", "", &ctx.out.paint(Style::Bold, &plain(&shown)))?;
     head(&row.session, work, ctx)?;
     let shown = ctx.session_shown(&row.session.id)?;
     let mut next = format!("Continue: sessionmill resume {shown}");
-    let sections = sections_beside(summary, title);
-    if full || sections.trim().is_empty() {
+    if full || sections_beside(summary, title).trim().is_empty() {
         if segments.len() > 1 {
             for segment in &segments {
                 let line = segment_line(segment, judge, ctx);
@@ -247,7 +255,7 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         }
     } else {
         let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
-        ctx.out.text(rendered(&sections, columns))?;
+        ctx.out.text(rendered(&sections(summary), columns))?;
         if let Some(LlmSummary::Refused(why)) = llm_summary {
             ctx.out.note(format!("facts only: {why}"))?;
         }
@@ -258,6 +266,13 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         ctx.out.line(ctx.out.paint(Style::Dim, line))?;
     }
     Ok(Exit::Done)
+}
+
+/// By it a search shows a session without a title, as a sub-agent's log alone.
+fn last_title(episodes: &[Found]) -> Option<&str> {
+    let said = episodes.iter().rev();
+    let mut titles = said.map(|found| found.episode.title.as_str());
+    titles.find(|title| !title.is_empty())
 }
 
 fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
@@ -325,7 +340,10 @@ fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
         Some(session.agent.as_str().to_owned()),
         ago,
         length,
-        Some(session_filters::outcome(work.outcome)),
+        Some(session_filters::outcome(
+            work.outcome,
+            is_quiet(facts.ended, ctx.now),
+        )),
         Some(work.activity.profile()),
     ];
     let cells: Vec<String> = cells
@@ -380,6 +398,7 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         .unwrap_or_default();
     let open = match (episode.sealed, episode.pending_calls) {
         (true, _) => String::new(),
+        (false, 0) if is_quiet(episode.ended_at.or(episode.valid_at), ctx.now) => String::new(),
         (false, 0) => ", may still grow".to_owned(),
         (false, calls) => format!(
             ", {} without a result yet",

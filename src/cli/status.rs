@@ -145,12 +145,15 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         0 => String::new(),
         n => format!(" ({} by a marker in the prompt)", count(n)),
     };
+    let open = match ctx.verbose {
+        true => format!(" ({} not sealed)", count(status.open)),
+        false => String::new(),
+    };
     ctx.out.line(format!(
-        "stored: {}, {}, {} ({} may still grow); {} forgotten{marked}",
+        "stored: {}, {}, {}{open}; {} forgotten{marked}",
         plural(status.files.values().sum(), "file"),
         plural(status.sessions.values().sum(), "session"),
         plural(status.sealed + status.open, "episode"),
-        count(status.open),
         plural(status.forgotten, "session"),
     ))?;
     models(state, ctx)?;

@@ -86,7 +86,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out
             .did(format!("the store was kept: {} ({size})", store.display()))?;
         ctx.out
-            .note("hint: sessionmill uninstall --purge deletes it")?;
+            .note("hint: sessionmill uninstall --purge   (deletes it)")?;
     }
     Ok(if failed.is_empty() {
         Exit::Done
@@ -109,12 +109,8 @@ fn name_plugins(ctx: &mut Ctx) -> Result<()> {
 
 fn confirm(args: &Args, size: u64, ctx: &mut Ctx) -> Result<()> {
     let (dir, size) = (ctx.home.dir.display().to_string(), bytes(size));
-    let question = format!("Type yes to delete everything that is stored in {dir} ({size}):");
-    if args.yes
-        || ctx
-            .ask(&question)?
-            .is_some_and(|answer| answer.eq_ignore_ascii_case("yes"))
-    {
+    let question = format!("Delete everything that is stored in {dir} ({size})?");
+    if args.yes || ctx.is_yes(&question)? {
         return Ok(());
     }
     let refused = Error::usage(format!(

@@ -7,8 +7,10 @@ use super::file_kind::{FileKind, SETTINGS, TRACKING};
 use super::load::{load, load_with};
 use super::position::{PathStep, get, path};
 use super::resolved::UsualLogs;
-use super::{Env, Home};
+use super::validate::nearest;
+use super::{Env, Home, schema, tracking_schema};
 use crate::model::error::Error;
+use crate::model::shell;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -80,9 +82,20 @@ impl KeyChange<'_> {
         let read: Value = serde_json::from_str(typed).unwrap_or_else(|_| text.clone());
         let set = |value: &Value| edit::set(kind, &file, |_| (at.clone(), value.clone()), &proves);
         // `2026` may be meant as a text: what the key takes decides, and the first refusal is told
-        set(&read).or_else(|refused| match read == text {
+        let written = set(&read).or_else(|refused| match read == text {
             true => Err(refused),
             false => set(&text).map_err(|_| refused),
+        });
+        written.map_err(|mut refused| {
+            refused.message += "; nothing was written";
+            if self.file == SettingsFile::Settings && is_of_tracking(&at) {
+                refused.hint = Some(format!(
+                    "sessionmill config set --tracking {} {}",
+                    self.key,
+                    shell::word(typed)
+                ));
+            }
+            refused
         })
     }
 
@@ -95,7 +108,7 @@ impl KeyChange<'_> {
 }
 
 /// The settings at a key and below it, by their dotted keys: of [`SettingsFile::Settings`] as they are in
-/// force, defaults included; of the other file as it says.
+/// force, defaults included; of the other file as it says, else the key's default.
 ///
 /// # Errors
 /// No setting is named so, or the settings can't be read.
@@ -110,8 +123,8 @@ pub fn settings_at(
     let found: Vec<(String, Value)> = match file {
         SettingsFile::Tracking => {
             let document = Document::load(&Home::of(env).tracking_config())?;
-            let value = document.and_then(|document| document.get(&at).cloned());
-            value
+            let said = document.and_then(|document| document.get(&at).cloned());
+            said.or_else(|| default_of(&at))
                 .map(|value| (key.to_owned(), value))
                 .into_iter()
                 .collect()
@@ -125,7 +138,15 @@ pub fn settings_at(
     match found.is_empty() {
         true => {
             let unknown = Error::usage(format!("no setting is named {key}"));
-            Err(unknown.hinted("sessionmill config show"))
+            let names: Vec<String> = loaded.settings.into_iter().map(|known| known.key).collect();
+            Err(unknown.hinted(match (file, nearest(key, &names)) {
+                (SettingsFile::Settings, _) if is_of_tracking(&at) => {
+                    format!("sessionmill config get --tracking {key}")
+                }
+                (SettingsFile::Settings, Some(near)) => format!("sessionmill config get {near}"),
+                (SettingsFile::Settings, None) => "sessionmill config show".to_owned(),
+                (SettingsFile::Tracking, _) => "sessionmill config schema --tracking".to_owned(),
+            }))
         }
         false => Ok(found),
     }
@@ -140,4 +161,25 @@ fn under(key: &str, name: &str, value: &Value) -> Option<(String, Value)> {
     let inside = key.strip_prefix(name)?.strip_prefix('.')?;
     let part = get(value, &path(inside))?;
     Some((key.to_owned(), part.clone()))
+}
+
+/// What applies where the tracking file doesn't have a key.
+fn default_of(at: &[PathStep]) -> Option<Value> {
+    let mut schema = tracking_schema();
+    for step in at {
+        let PathStep::Key(key) = step else {
+            return None;
+        };
+        schema = schema.get_mut("properties")?.get_mut(key)?.take();
+    }
+    schema.get("default").cloned()
+}
+
+/// The tracking file has such keys, and the other one has none.
+fn is_of_tracking(at: &[PathStep]) -> bool {
+    let Some(PathStep::Key(first)) = at.first() else {
+        return false;
+    };
+    let has = |schema: &Value| schema["properties"].get(first).is_some();
+    has(&tracking_schema()) && !has(&schema())
 }

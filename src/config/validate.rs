@@ -244,7 +244,7 @@ fn elsewhere(root: &Value, key: &str) -> Option<String> {
 /// Similar enough to be a slip: at most a third of the letters differ.
 const SIMILARITY_MIN: f64 = 0.66;
 
-fn nearest(given: &str, words: &[String]) -> Option<String> {
+pub(super) fn nearest(given: &str, words: &[String]) -> Option<String> {
     if given.len() > 100 {
         return None;
     }

@@ -1,8 +1,9 @@
 //! The items of a session, out of its episodes and where the items stand in their texts.
 
-use super::facts::{LocatedItem, SessionContext, commits, facts};
+use super::facts::{LocatedItem, SessionContext, commits, facts, tell_compacted};
 use super::outcome::{PENDING_CALL, SessionItem};
 use crate::model::episode::Episode;
+use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::item::{Mark, apart};
 use crate::model::summary::{SessionCommit, Summary};
@@ -15,33 +16,40 @@ use uuid::Uuid;
 const MCP: &str = "mcp__";
 
 /// A session's episodes in the order of time, with where their items stand.
-pub struct SessionItems<'e>(Vec<(&'e Episode, Cow<'e, [Mark]>)>);
+pub struct SessionItems<'e> {
+    episodes: Vec<(&'e Episode, Cow<'e, [Mark]>)>,
+    /// Words that were cut at the end of an episode, whole, by the place of their beginning.
+    whole: BTreeMap<Place, String>,
+}
+
+/// An episode, and an item of it.
+type Place = (usize, usize);
 
 impl<'e> SessionItems<'e> {
     /// Of episodes that have their outlines.
     pub fn of(episodes: impl Iterator<Item = &'e Episode>) -> SessionItems<'e> {
         let all = episodes.map(|episode| (episode, Cow::Borrowed(episode.outline.as_slice())));
-        SessionItems(all.collect()).ordered()
+        SessionItems::ordered(all.collect())
     }
 
     /// Of episodes with outlines that were read beside them.
     pub fn with_outlines(episodes: Vec<(&'e Episode, Vec<Mark>)>) -> SessionItems<'e> {
         let all = episodes.into_iter();
         let all = all.map(|(episode, marks)| (episode, Cow::Owned(marks)));
-        SessionItems(all.collect()).ordered()
+        SessionItems::ordered(all.collect())
     }
 
-    fn ordered(mut self) -> SessionItems<'e> {
-        let times = times(self.0.iter().map(|(episode, _)| *episode));
-        self.0
-            .sort_by_key(|(episode, _)| (times.get(&episode.id), episode.part));
-        self
+    fn ordered(mut episodes: Vec<(&'e Episode, Cow<'e, [Mark]>)>) -> SessionItems<'e> {
+        let times = times(episodes.iter().map(|(episode, _)| *episode));
+        episodes.sort_by_key(|(episode, _)| (times.get(&episode.id), episode.part));
+        let whole = whole(&episodes);
+        SessionItems { episodes, whole }
     }
 
     /// The stream of the main log; where only sub-agents' logs are, the one that says most.
     fn main(&self) -> Option<&str> {
         let mut items: BTreeMap<&str, usize> = BTreeMap::new();
-        for (episode, marks) in &self.0 {
+        for (episode, marks) in &self.episodes {
             *items.entry(episode.stream.as_deref()?).or_default() += marks.len();
         }
         let most = items.into_iter().max_by_key(|(_, items)| *items);
@@ -52,19 +60,26 @@ impl<'e> SessionItems<'e> {
     pub fn lines(&self) -> Vec<LocatedItem<'_>> {
         let main = self.main();
         let mut lines = Vec::new();
-        for (episode, marks) in &self.0 {
+        for (at, (episode, marks)) in self.episodes.iter().enumerate() {
             let texts = apart(&episode.text, marks).unwrap_or_default();
-            let items = texts.into_iter().zip(marks.iter());
-            lines.extend(items.map(|(text, mark)| LocatedItem {
-                item: SessionItem {
-                    kind: mark.kind,
-                    text,
-                    findings: &mark.findings,
-                },
-                main: episode.stream.as_deref() == main,
-                episode: episode.id,
-                line: mark.line,
-            }));
+            let items = texts.into_iter().zip(marks.iter()).enumerate();
+            for (nth, (text, mark)) in items {
+                let whole = self.whole.get(&(at, nth)).map(String::as_str);
+                // it stands with its beginning
+                if whole == Some("") {
+                    continue;
+                }
+                lines.push(LocatedItem {
+                    item: SessionItem {
+                        kind: mark.kind,
+                        text: whole.unwrap_or(text),
+                        findings: &mark.findings,
+                    },
+                    main: episode.stream.as_deref() == main,
+                    episode: episode.id,
+                    line: mark.line,
+                });
+            }
         }
         lines
     }
@@ -72,7 +87,10 @@ impl<'e> SessionItems<'e> {
     /// A call of the main log that has no result, behind everything else.
     fn pending(&self) -> Option<LocatedItem<'static>> {
         let main = self.main();
-        let mut of_main = self.0.iter().filter(|(e, _)| e.stream.as_deref() == main);
+        let mut of_main = self
+            .episodes
+            .iter()
+            .filter(|(e, _)| e.stream.as_deref() == main);
         let (last, _) = of_main.next_back()?;
         (last.pending_calls > 0).then_some(LocatedItem {
             item: PENDING_CALL,
@@ -88,7 +106,7 @@ impl<'e> SessionItems<'e> {
         lines.extend(self.pending());
         let mut summary = facts(&lines, context);
         summary.mcp_tools_used = self.mcp_tools();
-        if self.main().is_some() {
+        if self.main().is_some() && !tell_compacted(&lines, &mut summary) {
             // what a sub-agent was told and came to is not what the session was asked and came to
             summary.outcome = None;
             if let Some(objective) = &mut summary.objective {
@@ -118,7 +136,7 @@ impl<'e> SessionItems<'e> {
     }
 
     fn mcp_tools(&self) -> Vec<(String, u64)> {
-        let tally = self.0.iter().map(|(episode, _)| episode.activity());
+        let tally = self.episodes.iter().map(|(episode, _)| episode.activity());
         let mut tools: Vec<(String, u64)> = Vec::new();
         for (name, calls) in tally.flat_map(|tally| tally.tools) {
             match tools.iter_mut().find(|(known, _)| *known == name) {
@@ -131,6 +149,48 @@ impl<'e> SessionItems<'e> {
         tools
     }
 }
+
+/// People's and agents' words that an episode's end cut, whole; what goes on with them is empty.
+fn whole(episodes: &[(&Episode, Cow<'_, [Mark]>)]) -> BTreeMap<Place, String> {
+    let mut whole: BTreeMap<Place, String> = BTreeMap::new();
+    // of each log its last item
+    let mut last: BTreeMap<Option<&str>, (Place, &str)> = BTreeMap::new();
+    for (at, (episode, marks)) in episodes.iter().enumerate() {
+        let stream = episode.stream.as_deref();
+        let known = last.get(&stream).copied();
+        let is_spoken = |kind| matches!(kind, ItemKind::Prompt | ItemKind::Aside | ItemKind::Agent);
+        let first = marks.first().filter(|mark| is_spoken(mark.kind));
+        let first = first.and_then(|mark| episode.text.get(..usize::try_from(mark.bytes).ok()?));
+        let more = first.and_then(|text| {
+            let at = text.find(CONTINUED).filter(|at| *at <= LABEL_BYTES_MAX)?;
+            Some(&text[at + CONTINUED.len()..])
+        });
+        let end = marks.len().checked_sub(1);
+        let Some(end) = end else { continue };
+        let begins = known.filter(|_| more.is_some());
+        if let (Some((place, text)), Some(more)) = (begins, more) {
+            let all = whole.entry(place).or_insert_with(|| text.to_owned());
+            all.push('\n');
+            all.push_str(more);
+            whole.insert((at, 0), String::new());
+            if end == 0 {
+                // it may go on in the next one
+                continue;
+            }
+        }
+        let bytes = marks
+            .last()
+            .and_then(|mark| usize::try_from(mark.bytes).ok());
+        let start = episode.text.len().checked_sub(bytes.unwrap_or(0));
+        let text = start.and_then(|start| episode.text.get(start..));
+        last.insert(stream, ((at, end), text.unwrap_or_default()));
+    }
+    whole
+}
+
+/// Stands behind the label of words that go on from the episode before.
+const CONTINUED: &str = " (continued): ";
+const LABEL_BYTES_MAX: usize = 24;
 
 /// When episodes began. In a log that is one file none begins before the one that stands above it, whatever its clock
 /// said: records that were copied have the time of the copy.
@@ -159,6 +219,40 @@ mod tests {
     use super::*;
 
     #[test]
+    fn words_that_an_episodes_end_cut_are_whole() {
+        let episode = |n: u128, items: &[(ItemKind, &str)]| {
+            let mark = |(kind, text): &(ItemKind, &str)| Mark {
+                kind: *kind,
+                bytes: text.len() as u64,
+                line: 7,
+                findings: Vec::new(),
+            };
+            let texts: Vec<&str> = items.iter().map(|(_, text)| *text).collect();
+            Episode {
+                id: Uuid::from_u128(n),
+                part: n as u32,
+                text: texts.join("\n\n"),
+                outline: items.iter().map(mark).collect(),
+                ..Episode::default()
+            }
+        };
+        let prompt = (ItemKind::Prompt, "User: why is it wrong?");
+        let all = [
+            episode(1, &[prompt, (ItemKind::Agent, "Agent: It rounds")]),
+            episode(2, &[(ItemKind::Agent, "Agent (continued): each row,")]),
+            episode(
+                3,
+                &[(ItemKind::Agent, "Agent (continued): and the sum."), prompt],
+            ),
+        ];
+        let items = SessionItems::of(all.iter());
+        let lines = items.lines();
+        let told: Vec<&str> = lines.iter().map(|line| line.item.text).collect();
+        let whole = "Agent: It rounds\neach row,\nand the sum.";
+        assert_eq!(told, [prompt.1, whole, prompt.1]);
+    }
+
+    #[test]
     fn a_clock_that_was_set_back_does_not_turn_a_log_round() {
         let episode = |n: u128, stream: Option<&str>, part, at| Episode {
             id: Uuid::from_u128(n),
@@ -170,7 +264,7 @@ mod tests {
         let told = |all: &[Episode]| -> Vec<u128> {
             let items = SessionItems::of(all.iter());
             items
-                .0
+                .episodes
                 .iter()
                 .map(|(episode, _)| episode.id.as_u128())
                 .collect()

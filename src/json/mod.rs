@@ -6,3 +6,4 @@ pub mod fields;
 pub mod prose;
 pub mod skim;
 pub mod text;
+mod tree;

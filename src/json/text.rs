@@ -3,6 +3,7 @@
 //! Also measures long strings without decoding all of them ([`excerpt`]).
 
 use super::cursor::{self, Raw, find, structure};
+use super::tree;
 use crate::model::entry::{EXCERPT_HEAD, EXCERPT_TAIL, Excerpt};
 use memchr::memchr;
 use serde_json::Value;
@@ -171,7 +172,17 @@ pub fn tree(raw: Raw<'_>) -> Value {
     if is_wide(raw) {
         return Value::String("(too many values)".into());
     }
-    serde_json::from_slice(raw).unwrap_or_else(|_| lenient(raw))
+    tree::decoded(raw).unwrap_or_else(|| lenient(raw))
+}
+
+/// A raw value as a tree, as `serde_json` reads it; `None` where it would refuse it, and where it is too wide.
+pub fn strict_tree(raw: Raw<'_>) -> Option<Value> {
+    match () {
+        () if is_wide(raw) => None,
+        // it counts by itself
+        () if is_deep(raw) => serde_json::from_slice(raw).ok(),
+        () => tree::decoded(raw),
+    }
 }
 
 /// serde_json's own recursion limit is 128; deeper parameters are damage or an attack.
@@ -189,7 +200,7 @@ pub fn is_wide(raw: Raw<'_>) -> bool {
 /// A raw value is nested more than [`DEPTH_MAX`] deep. Counting brackets, in strings too, is faster
 /// than telling which of them count, and nearly always enough.
 fn is_deep(raw: Raw<'_>) -> bool {
-    let opening = raw.iter().filter(|b| matches!(b, b'{' | b'['));
+    let opening = memchr::memchr2_iter(b'{', b'[', raw);
     opening.count() > DEPTH_MAX && shape(raw).0 > DEPTH_MAX
 }
 

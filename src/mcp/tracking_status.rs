@@ -33,7 +33,7 @@ pub fn status(here: &Here, _: &Status) -> Result<String, Error> {
     let _ = writeln!(text, "last run: {last}; now: {}", minute(Some(here.now)));
     let _ = writeln!(
         text,
-        "remembered: {}, {} ({} may still grow)",
+        "remembered: {}, {} ({} not sealed)",
         counted(numbers.sessions.values().sum(), "session"),
         counted(numbers.sealed + numbers.open, "episode"),
         numbers.open

@@ -27,6 +27,7 @@ pub mod recall;
 pub mod recap_sessions;
 pub mod redaction_setup;
 pub mod remember;
+pub mod respelled;
 pub mod rollback_facts;
 pub mod rollback_rank;
 pub mod scopes;

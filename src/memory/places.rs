@@ -293,7 +293,7 @@ impl Places {
         let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
         let hint = match best.filter(|(score, _)| *score > SIMILARITY_MIN) {
             Some((_, name)) => format!("the nearest is {name}: --project {name}"),
-            None => "sessionmill stats lists projects".to_owned(),
+            None => "sessionmill stats   (lists projects)".to_owned(),
         };
         Error::new(ErrorKind::Failed, message).hinted(hint)
     }

@@ -11,7 +11,7 @@ use super::workspace::Workspace;
 use crate::config::trust::Trusts;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::model::summary::{LlmAdditions, SessionCommit, SessionOutcome, Sourced, Summary};
+use crate::model::summary::{LlmAdditions, SessionCommit, Sourced, Summary, is_quiet};
 use crate::model::time::Time;
 use crate::store::{Found, KEPT, LlmSummary, SessionRow, Store};
 use crate::tracking::safe_names;
@@ -156,12 +156,9 @@ impl Last<'_> {
             model => model,
         };
         let outcome = summary.outcome.or(llm.outcome);
-        let outcome = outcome.map_or("", |outcome| match outcome {
-            SessionOutcome::Completed => " (completed)",
-            SessionOutcome::Blocked => " (blocked)",
-            SessionOutcome::InProgress => " (in progress)",
-            SessionOutcome::Interrupted => " (interrupted)",
-            SessionOutcome::Abandoned => " (abandoned)",
+        let quiet = is_quiet(self.row.session.facts.ended, self.start.now);
+        let outcome = outcome.map_or(String::new(), |outcome| {
+            format!(" ({})", outcome.words(quiet))
         });
         let result = summary.result.as_ref();
         let result = result.map_or(String::new(), |result| format!(" → {}", result.what));

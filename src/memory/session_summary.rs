@@ -21,6 +21,20 @@ pub fn items_of<'e>(store: &Store, episodes: &'e [Found]) -> Result<SessionItems
     Ok(SessionItems::with_outlines(with_outlines))
 }
 
+/// A session's title; of one without a title, as a sub-agent's log alone, that of its last episode, by which a
+/// search shows it.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn title_of(row: &SessionRow, store: &Store) -> Result<Option<String>, Error> {
+    if row.title.is_some() {
+        return Ok(row.title.clone());
+    }
+    let last = store.latest(&row.session.id, Some(1))?.into_iter().next();
+    let title = last.map(|found| found.episode.title);
+    Ok(title.filter(|title| !title.is_empty()))
+}
+
 /// What a session amounts to, with the commits that git tells of it and with paths as they may be shown,
 /// and what came of asking a model about it. `episodes`: all of the session's.
 ///

@@ -64,7 +64,7 @@ pub struct Fingerprints {
 
 /// How far a file is in the store. Every byte before `offset` is in sealed episodes or accounted
 /// for; the bytes `[offset, read_to)` are the open tail, stored too, and read again when it grows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// [`super::source::SourceFile::key`].
     pub key: String,

@@ -141,7 +141,7 @@ impl Operation {
 
 /// A chunk: an episode cut from a session. What the session knows (namespace, path, host) is not
 /// repeated here; [`super::session::Session`] has it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
     /// UUIDv5 of its first record's id (and, where a record was cut, the part of it); it stays
     /// when an open episode grows.

@@ -8,6 +8,7 @@ use super::source::Span;
 use super::spending::Spending;
 use super::time::Time;
 use super::usage::Usage;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -93,10 +94,11 @@ impl Item {
 
 /// [`Item::label`] of an item's text.
 fn label_of(text: &str) -> &str {
-    match text.split_once(": ") {
-        Some((label, _)) if label.len() <= LABEL_BYTES_MAX => label,
-        _ => "",
-    }
+    // looked for where it may be only: texts are long, and this is asked of each of them often
+    let mut pairs = text.as_bytes().windows(2).take(LABEL_BYTES_MAX + 1);
+    pairs
+        .position(|pair| pair == b": ")
+        .map_or("", |at| &text[..at])
 }
 
 /// [`Item::words`] of an item's text.
@@ -111,7 +113,8 @@ pub fn words_of(text: &str) -> &str {
 const LABEL_BYTES_MAX: usize = 24;
 
 /// What an item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ItemKind {
     /// A person's prompt that opens an exchange, or the prompt that opens a sub-agent's log.
     Prompt,

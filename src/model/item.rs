@@ -2,9 +2,10 @@
 
 use super::exchange::ItemKind;
 use super::finding::Finding;
+use serde::{Deserialize, Serialize};
 
 /// One item of an episode: enough to take the episode's text apart again, and what was found in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// What it is.
     pub kind: ItemKind,

@@ -148,7 +148,7 @@ impl Ledger {
 }
 
 /// The first place in a file of a name that nobody knew. Never holds content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unknown {
     /// The record's kind, or `kind.field: type`.
     pub name: String,

@@ -3,11 +3,11 @@
 
 use super::scope::MemoryScope;
 use super::time::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// What a memory is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
     /// What was chosen, and why.
@@ -86,7 +86,7 @@ impl MemoryOrigin {
 }
 
 /// A directive as a prompt has it, before anybody judged it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptDirective {
     /// Of the memory that it becomes: UUIDv5 of its record's id, so that reading it again changes
     /// nothing.

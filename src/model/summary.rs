@@ -15,6 +15,10 @@ use uuid::Uuid;
 pub struct Summary {
     /// What was asked for: one or two sentences.
     pub objective: Option<Sourced<String>>,
+    /// The same as somebody wrote it, in at most 700 characters and with where; absent where the objective says as
+    /// much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// How it ended.
     pub outcome: Option<SessionOutcome>,
     /// What the agent said last to the request that most was done for: its first lines.
@@ -37,6 +41,10 @@ pub struct Summary {
     pub config_changes: Vec<Sourced<SettingChange>>,
     /// Test runs; absent where none ran.
     pub tests: Option<Sourced<TestRuns>>,
+    /// Builds, linters, type checkers and the like: of each the last run of which the log says how it ended.
+    pub checks: Vec<Sourced<CheckRun>>,
+    /// Code was changed and no call ran tests.
+    pub untested: bool,
     /// Files that edit tools and patches changed, and those that only git's output names, by path.
     pub files_modified: Vec<Sourced<ChangedFile>>,
     /// Commits, in order.
@@ -331,6 +339,23 @@ pub struct TestRuns {
     pub coverage: Option<u32>,
 }
 
+/// A command that checked or built what was written, as it ran last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckRun {
+    /// As it was typed, without what stands around it.
+    pub command: String,
+    /// It found nothing wrong.
+    pub passed: bool,
+    /// What it said, where that is short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// An earlier run failed.
+    pub failed_before: bool,
+    /// Files were changed after it.
+    pub changed_after: bool,
+}
+
 /// What became of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
@@ -351,6 +376,9 @@ pub struct ChangedFile {
     /// It is gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+    /// Git counted `added` and `removed`; else they are sums over edits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
     /// Nothing tells its lines: `added` and `removed` are 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
@@ -429,6 +457,14 @@ impl From<WrittenPullRequest> for PullRequest {
     }
 }
 
+/// A log to which nothing was added for so long is taken for ended.
+const QUIET_MS: i64 = 86_400_000;
+
+/// The last record is a day old: whoever wrote the log has gone.
+pub fn is_quiet(last: Option<Time>, now: Time) -> bool {
+    last.is_some_and(|last| now.0 - last.0 > QUIET_MS)
+}
+
 /// How a session ended (003-108).
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -465,6 +501,15 @@ impl SessionOutcome {
             SessionOutcome::InProgress => "in_progress",
             SessionOutcome::Interrupted => "interrupted",
             SessionOutcome::Abandoned => "abandoned",
+        }
+    }
+
+    /// As people read it: of a log that grows no more (see [`is_quiet`]), nothing is in progress.
+    pub fn words(self, is_quiet: bool) -> &'static str {
+        match self {
+            SessionOutcome::InProgress if is_quiet => "cut off",
+            SessionOutcome::InProgress => "in progress",
+            other => other.as_str(),
         }
     }
 

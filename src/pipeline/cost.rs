@@ -94,6 +94,7 @@ fn cost(
     let due = due(settings, kept_here, cx);
     if known.is_some() {
         waiting = store.due(n, &due)?;
+        waiting.extend(store.unconfirmed(n)?);
         if matches!(&settings.to, SinkTo::Graphiti(to) if to.database.is_some()) {
             // with those whose next attempt is far off: they are paid for in the end
             to_enrich = store.to_enrich(n, kept_here, Time(i64::MAX))?;

@@ -14,6 +14,7 @@ pub mod cost;
 pub mod disk_logs;
 pub mod doctor;
 pub mod drift_sample;
+pub mod engine;
 pub mod eval;
 pub mod explain;
 pub mod graph_counts;

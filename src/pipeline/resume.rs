@@ -33,7 +33,7 @@ pub fn resumable(
             "the log of session {shown} no longer exists{}",
             days(agent, env)
         );
-        return Err(failed(message).hinted(format!("{read} shows its transcript")));
+        return Err(failed(message).hinted(format!("{read}   (shows its transcript)")));
     }
     let cwd = session.cwd.as_ref().map_or(env.cwd.clone(), PathBuf::from);
     if !cwd.is_dir() {

@@ -28,7 +28,7 @@ pub const TITLES: [&str; 8] = [
 pub struct SinkStatus<'a> {
     settings: &'a SinkSettings,
     states: DeliveryStatus,
-    /// Due to it, and not handed over yet.
+    /// Due to it, or sent and not seen there yet.
     waiting: u64,
     /// The setting that stands in its way.
     off: Option<String>,
@@ -61,7 +61,10 @@ pub fn sink_status<'a>(
     };
     let due = due(settings, kept_here, cx);
     let waiting = match &row {
-        Some(row) => store.due(row.n, &due)?.len() as u64,
+        Some(row) => {
+            let due = store.due(row.n, &due)?.len();
+            (due + store.unconfirmed(row.n)?.len()) as u64
+        }
         None => 0,
     };
     let mut endpoints = settings.to.endpoints().into_iter();

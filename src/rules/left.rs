@@ -15,16 +15,23 @@ pub fn is_yours(sentence: &str) -> bool {
     TABLE.yours.says(sentence)
 }
 
+/// The sentence says what was left on purpose, or how something works: nobody has to do anything.
+pub fn is_settled(sentence: &str) -> bool {
+    TABLE.settled.says(sentence)
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     undone: WrittenCues,
     yours: WrittenCues,
+    settled: WrittenCues,
 }
 
 struct Table {
     undone: SentenceCues,
     yours: SentenceCues,
+    settled: SentenceCues,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -32,6 +39,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table {
         undone: written.undone.into(),
         yours: written.yours.into(),
+        settled: written.settled.into(),
     }
 });
 
@@ -48,5 +56,6 @@ mod tests {
         let written = written();
         written.undone.samples.hold(is_undone);
         written.yours.samples.hold(is_yours);
+        written.settled.samples.hold(is_settled);
     }
 }

@@ -4,6 +4,7 @@ use super::table;
 use crate::model::activity::Dimension;
 use memchr::{memmem, memrchr2};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -44,11 +45,22 @@ impl Paths {
 /// folder for such things.
 pub fn is_throwaway(path: &str) -> bool {
     static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().throwaway.parts);
-    let path = path.replace('\\', "/").to_lowercase();
+    let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'\\';
+    let path = match path.bytes().all(is_plain) {
+        true => Cow::Borrowed(path),
+        false => Cow::Owned(path.replace('\\', "/").to_lowercase()),
+    };
     TABLE.iter().any(|part| match part.strip_prefix('^') {
         Some(start) => path.starts_with(start),
         None => path.contains(part),
     })
+}
+
+/// A file that holds code.
+pub fn is_source(path: &str) -> bool {
+    static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().source.ends);
+    let path = path.to_lowercase();
+    TABLE.iter().any(|end| path.ends_with(end.as_str()))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -103,6 +115,7 @@ impl Row {
 struct Written {
     files: Paths,
     throwaway: Throwaway,
+    source: Source,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<Dimension>>,
 }
@@ -111,6 +124,14 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct Throwaway {
     parts: Vec<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    ends: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, bool>,
 }
@@ -130,6 +151,9 @@ mod tests {
         }
         for (path, wants) in written().throwaway.samples {
             assert_eq!(is_throwaway(&path), wants, "{path}");
+        }
+        for (path, wants) in written().source.samples {
+            assert_eq!(is_source(&path), wants, "{path}");
         }
     }
 }

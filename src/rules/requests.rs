@@ -144,6 +144,11 @@ fn closed(text: &str) -> &str {
 
 /// What follows a phrase at the beginning of a text, without the marks between.
 fn without<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    // most phrases begin otherwise
+    let (first, wanted) = (text.bytes().next()?, phrase.bytes().next());
+    if first.is_ascii() && wanted.is_some_and(|wanted| first.to_ascii_lowercase() != wanted) {
+        return None;
+    }
     let mut letters = text.char_indices();
     for wanted in phrase.chars() {
         let (_, found) = letters.next()?;
@@ -246,6 +251,12 @@ pub fn announces_paste(line: &str) -> bool {
     last.iter().any(|word| TABLE.pastes.contains(*word))
 }
 
+/// A line of a prompt that hands something over: what follows is pasted where it is long.
+pub fn hands_over(line: &str) -> bool {
+    let handed = without_any(line, &TABLE.hands).filter(|rest| rest.ends_with(':'));
+    handed.is_some_and(|rest| first_word(rest).is_none_or(|word| word != "what" && word != "how"))
+}
+
 /// Words at the end of a line that may announce something pasted.
 const PASTE_WORDS: usize = 8;
 
@@ -309,6 +320,7 @@ struct Written {
     drives: FxHashSet<String>,
     pasted: Vec<String>,
     pastes: FxHashSet<String>,
+    hands: Vec<String>,
     speaks: FxHashSet<String>,
     offers: Vec<String>,
     chatter: Vec<String>,
@@ -389,6 +401,7 @@ mod tests {
         ] {
             assert!(announces_paste(line), "{line}");
         }
+        assert!(hands_over("here's the fourth:") && !hands_over("here's what I want:"));
         for line in ["Do the following:", "fix this error", "three things:"] {
             assert!(!announces_paste(line), "{line}");
         }

@@ -227,7 +227,10 @@ fn settings(text: &str, format: Format) -> Settings {
         }
         let names = sections.iter().map(|(_, name)| name.as_str());
         let setting = names.chain([key]).collect::<Vec<_>>().join(".");
-        let opens = matches!(value, "" | "{" | "|" | ">" | "[");
+        let opens = matches!(
+            value,
+            "" | "{" | "[" | "|" | "|-" | "|+" | ">" | ">-" | ">+"
+        );
         if opens && format != Format::Assigned {
             sections.push((indent, key.to_owned()));
             all.note_section(setting);

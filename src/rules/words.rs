@@ -27,7 +27,10 @@ static STOPWORDS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
 
 /// The word stands in a sentence whatever it is about.
 pub fn is_stopword(word: &str) -> bool {
-    STOPWORDS.contains(word.to_lowercase().as_str())
+    match word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        true => STOPWORDS.contains(word),
+        false => STOPWORDS.contains(word.to_lowercase().as_str()),
+    }
 }
 
 /// The words that say what a text is about, in lower case, each once.
@@ -61,13 +64,14 @@ pub fn is_same(one: &str, other: &str) -> bool {
 /// Bytes of the first sentence with its mark; all of a text without one. A mark ends a sentence where
 /// whitespace follows; the dot of `1.` numbers what follows, that of `e.g.` only shortens.
 pub fn sentence_end(text: &str) -> usize {
-    let marks = text.match_indices(['.', '!', '?']);
-    let mut ends = marks.filter_map(|(at, mark)| {
-        let after = &text[at + mark.len()..];
+    let marks = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
+    let mut ends = marks.filter_map(|at| {
+        let after = &text[at + 1..];
         let before = &text[..at];
-        let shortens = SHORT.iter().any(|short| before.ends_with(short));
-        let ends = after.starts_with(char::is_whitespace) && !shortens && !is_number(before);
-        ends.then_some(at + mark.len())
+        let ends = after.starts_with(char::is_whitespace)
+            && !SHORT.iter().any(|short| before.ends_with(short))
+            && !is_number(before);
+        ends.then_some(at + 1)
     });
     ends.next().unwrap_or(text.len())
 }

@@ -5,6 +5,7 @@
 
 use super::table;
 use crate::model::activity::Dimension;
+use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -343,8 +344,8 @@ fn lowered(sentence: &str) -> String {
             }
         }
     }
-    for (two, one) in &TABLE.joined {
-        if memchr::memmem::find(lower.as_bytes(), two.as_bytes()).is_some() {
+    if TABLE.two_words.is_match(&lower) {
+        for (two, one) in &TABLE.joined {
             lower = lower.replace(&**two, one);
         }
     }
@@ -409,6 +410,8 @@ struct Table {
     verbs: FxHashMap<String, Verb>,
     before: FxHashSet<String>,
     joined: Vec<(String, String)>,
+    /// Finds the first of each of those.
+    two_words: AhoCorasick,
     things: FxHashMap<String, Dimension>,
     chores: FxHashSet<String>,
     trouble: FxHashSet<String>,
@@ -513,6 +516,11 @@ impl Table {
         all.extend(verbs.clone());
         Table {
             verbs: all,
+            // of few literals the first one is found by comparing many bytes at once
+            two_words: AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostFirst)
+                .build(written.joined.keys())
+                .expect("literals"),
             joined: written.joined.into_iter().collect(),
             things: things.collect(),
             before: written.before,

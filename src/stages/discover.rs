@@ -81,11 +81,10 @@ pub fn discover(
     family: &FamilyName,
 ) -> Discovered {
     let mut found = Discovered::default();
-    let is_there = |key: &str| files.binary_search_by(|file| (*file.key).cmp(key)).is_ok();
-    let gone: Vec<&LastSeen> = known.0.iter().filter(|c| !is_there(&c.key)).collect();
+    let (last_seen, gone) = beside(files, known);
     let recent = LazyCell::new(|| recent_families(files, options.since, family));
     let moves = moves(files, known, &gone);
-    for file in files {
+    for (file, last) in files.iter().zip(last_seen) {
         let slice = |seen, from, line, was| Slice {
             file: file.clone(),
             from,
@@ -94,7 +93,7 @@ pub fn discover(
             was,
         };
         // whatever the window: a log that was begun is read on
-        if let Some(last) = known.get(&file.key) {
+        if let Some(last) = last {
             let seen = match options.again {
                 true => Some(SourceChange::Again),
                 false => compare(file, last),
@@ -124,6 +123,24 @@ pub fn discover(
     let lost = gone.iter().filter(|old| !moved.contains(old.key.as_str()));
     found.vanished = lost.map(|old| old.key.clone()).collect();
     found
+}
+
+/// For each file what is remembered of it, and what is remembered of files that are gone. Both are in order, so one
+/// pass over both finds it.
+fn beside<'k>(
+    files: &[SourceFile],
+    known: &'k KnownLog,
+) -> (Vec<Option<&'k LastSeen>>, Vec<&'k LastSeen>) {
+    let (mut last_seen, mut gone) = (Vec::with_capacity(files.len()), Vec::new());
+    let mut left = known.0.iter().peekable();
+    for file in files {
+        while let Some(before) = left.next_if(|last| *last.key < *file.key) {
+            gone.push(before);
+        }
+        last_seen.push(left.next_if(|last| *last.key == *file.key));
+    }
+    gone.extend(left);
+    (last_seen, gone)
 }
 
 /// `None`: unchanged (architecture § 6, "Unchanged").

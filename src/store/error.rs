@@ -81,7 +81,16 @@ pub(crate) fn has_no_marks(error: &rusqlite::Error) -> bool {
 pub(crate) fn words(error: &rusqlite::Error) -> String {
     match error {
         error if has_no_marks(error) => "there is no room beside it: the disk is full".into(),
-        rusqlite::Error::SqliteFailure(code, _) => code.to_string(),
+        rusqlite::Error::SqliteFailure(failed, _) => match failed.code {
+            ErrorCode::ReadOnly => "its file can't be written to".into(),
+            ErrorCode::CannotOpen => "its file can't be opened".into(),
+            ErrorCode::PermissionDenied => "there is no permission to use its file".into(),
+            ErrorCode::DiskFull => "the disk is full".into(),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => "another program uses it".into(),
+            ErrorCode::DatabaseCorrupt => "its file is damaged".into(),
+            ErrorCode::NotADatabase => "its file is no database".into(),
+            _ => failed.to_string(),
+        },
         rusqlite::Error::QueryReturnedNoRows => "a row is missing".into(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         _ => "a column holds something else than it should".into(),

@@ -23,6 +23,13 @@ pub(crate) const NOT_FORGOTTEN: &str =
             AND (s.ended < b.before OR NOT EXISTS
                 (SELECT 1 FROM episode e WHERE e.session = s.n AND e.source = 'session')))";
 
+/// Sessions, as a condition on `s`, that have a log and of which only tombstones of times leave nothing.
+pub(crate) const BY_TIME: &str = "s.standing >= 0 AND s.id NOT IN (SELECT session FROM forgotten)
+    AND EXISTS (SELECT 1 FROM forgotten_before b
+        WHERE substr(s.namespace, 1, length(b.namespace)) = b.namespace
+            AND (s.ended < b.before OR NOT EXISTS
+                (SELECT 1 FROM episode e WHERE e.session = s.n AND e.source = 'session')))";
+
 /// What was forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
@@ -36,6 +43,8 @@ pub struct Forgotten {
     pub body_bytes: u64,
     /// Log files that are passed over from now on.
     pub files: u64,
+    /// Ids of the sessions that lose words.
+    pub touched: BTreeSet<String>,
     /// Sessions that hold records which the forgotten ones have copies of, and that stay.
     pub kin: BTreeSet<String>,
 }
@@ -100,6 +109,9 @@ pub(crate) fn keep_out(
         .prepare("SELECT n, body_bytes FROM episode WHERE session = ?1 AND source = 'session'")?
         .query_map([n], doomed)?
         .collect::<rusqlite::Result<Vec<Doomed>>>()?;
+    if !episodes.is_empty() {
+        forgotten.touched.insert(session.to_owned());
+    }
     gone(tx, &episodes, forgotten)?;
     let its = "m.session = ?1 AND m.origin = 'directive'";
     forgotten.memories += forget_memories(tx, its, &[&session])?;

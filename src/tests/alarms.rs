@@ -172,3 +172,22 @@ fn what_was_given_up_is_an_alarm_until_somebody_settles_it() {
     let ran = desk.run("sessionmill run");
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
 }
+
+#[test]
+fn what_waits_is_one_number_everywhere() {
+    let desk = Desk::enabled();
+    configure(&desk, graph(CLOSED), json!({}));
+    agree(&desk, CLOSED);
+    let ran = desk.run("sessionmill backfill --json").json();
+    let waiting = ran["sinks"][0]["waiting"].clone();
+    assert!(waiting.as_u64().expect("a number") > 0, "{ran}");
+    for line in ["deliver status", "plan"] {
+        let told = desk.run(&format!("sessionmill {line} --json")).json();
+        assert_eq!(told["sinks"][0]["waiting"], waiting, "{line}: {told}");
+    }
+    let alarms = desk.run("sessionmill status --json").json()["alarms"].clone();
+    assert_eq!(alarms[0]["waiting"], waiting, "{alarms}");
+    let verified = desk.run("sessionmill deliver verify");
+    let says = "sink graph: nothing to verify, nothing was delivered yet\n";
+    assert_eq!(verified.stdout, says, "{}", verified.shown());
+}

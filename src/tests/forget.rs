@@ -137,6 +137,72 @@ fn whichever_way_it_is_said_the_words_are_gone_from_every_byte() {
 }
 
 #[test]
+fn what_was_forgotten_by_time_is_counted_and_comes_back() {
+    let desk = desk();
+    put(&desk, "aaaa", &exchange("aaaa", "/w/shop", 1, "zebrafish"));
+    put(&desk, "bbbb", &exchange("bbbb", "/w/home", 11, "platypus"));
+    run(&desk, "run");
+    let dry = desk.run("sessionmill forget --before 2026-05-22 --dry-run");
+    for part in [
+        "aaaa  2026-05-20  shop  please zebrafish it\n",
+        "bbbb  2026-05-20  home  please platypus it\n",
+        "would forget 2 sessions, ",
+    ] {
+        assert!(dry.stdout.contains(part), "{part}: {}", dry.shown());
+    }
+    let forgot = desk.run("sessionmill forget --before 2026-05-22 --yes --json");
+    assert_eq!(
+        forgot.json()["session_ids"],
+        serde_json::json!(["aaaa", "bbbb"])
+    );
+    let status = desk.run("sessionmill status");
+    assert!(
+        status.stdout.contains("; 2 sessions forgotten"),
+        "{}",
+        status.shown()
+    );
+    fs::remove_file(desk.path(".claude/projects/-w/bbbb.jsonl")).unwrap();
+    let back = desk.run("sessionmill forget --undo");
+    let wants = "1 session can be read again\n1 session can't be restored: the logs are gone\n";
+    assert!(back.stdout.contains(wants), "{}", back.shown());
+    let listed = desk.run("sessionmill sessions");
+    assert!(!listed.stdout.contains("(no title)"), "{}", listed.shown());
+    let status = desk.run("sessionmill status");
+    assert!(
+        status.stdout.contains("; 1 session forgotten"),
+        "{}",
+        status.shown()
+    );
+    run(&desk, "backfill");
+    assert!(holds(&desk, "zebrafish") && !holds(&desk, "platypus"));
+}
+
+#[test]
+fn one_session_is_named_and_asked_about_where_little_of_its_id_was_typed() {
+    const ID: &str = "6f1c5b80-0000-4000-8000-000000000001";
+    let mut desk = desk();
+    put(&desk, ID, &exchange(ID, "/w/shop", 1, "zebrafish"));
+    run(&desk, "run");
+    desk.answers = Some("no\n".to_owned());
+    let no = desk.run("sessionmill forget 6f1c");
+    assert_eq!(no.exit, Exit::Usage, "{}", no.shown());
+    let asks = "Type yes to forget 6f1c5b80 \"please zebrafish it\" (1 episode):";
+    assert!(no.shown().contains(asks), "{}", no.shown());
+    assert!(holds(&desk, "zebrafish"));
+    let gone = desk.run("sessionmill forget 6f1c5b80");
+    assert_eq!(gone.exit, Exit::Done, "{}", gone.shown());
+    for part in [
+        "\"please zebrafish it\": ",
+        "to undo, while its log exists: sessionmill forget --undo 6f1c5b80 && sessionmill backfill",
+    ] {
+        assert!(gone.shown().contains(part), "{}", gone.shown());
+    }
+    run(&desk, "forget --undo 6f1c5b80");
+    run(&desk, "backfill");
+    assert!(holds(&desk, "zebrafish"));
+}
+
+#[test]
 fn a_session_that_goes_on_keeps_what_was_said_since() {
     let desk = desk();
     let old = exchange("aaaa", "/w/shop", 1, "zebrafish");

@@ -100,7 +100,7 @@ fn the_commands_of_the_pages_for_operators_work() {
             desk.program("systemctl", "exit 0");
             assert_eq!(desk.run("sessionmill init --yes").exit, Exit::Done);
             if section.starts_with("Restore") {
-                shell(&desk, "cp -a ~/.graphiti ~/graphiti-backup");
+                shell(&desk, "tar -czf ~/graphiti-backup.tgz -C ~ .graphiti");
             }
             for (command, _) in consoles(section) {
                 if command.starts_with("sessionmill ") {

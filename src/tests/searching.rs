@@ -19,6 +19,26 @@ fn found(desk: &Desk, line: &str) -> Vec<String> {
     sessions
 }
 
+#[test]
+fn below_a_short_list_other_forms_that_find_more_are_named() {
+    let desk = desk();
+    for (nth, (session, words)) in [("aaaa", "the retry fails"), ("bbbb", "two retries fail")]
+        .into_iter()
+        .enumerate()
+    {
+        let text = said(session, "/w/shop", 50 + nth as u32, "user", words);
+        desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &text);
+    }
+    done(desk.run("sessionmill run"));
+    assert_eq!(found(&desk, "retry"), ["aaaa"]);
+    let told = done(desk.run("sessionmill search retry")).stderr;
+    let wants = "other forms of the word find more: sessionmill search 'retry OR retries'\n";
+    assert!(told.contains(wants), "{told}");
+    assert_eq!(found(&desk, "'retry OR retries'"), ["aaaa", "bbbb"]);
+    let all = done(desk.run("sessionmill search shop fails")).stderr;
+    assert!(!all.contains("other forms"), "{all}");
+}
+
 /// Sessions of two days.
 fn two_days() -> Desk {
     let desk = desk();
@@ -128,4 +148,45 @@ fn the_latest_are_no_messages_about_groups() {
     };
     assert_eq!(sources(""), ["text"]);
     assert_eq!(sources("--source message"), ["message"]);
+}
+
+#[test]
+fn mistyped_words_are_asked_for_as_they_are_known() {
+    let desk = two_days();
+    for (typed, meant) in [
+        ("zebar", "zebra"),
+        ("zebra slepes", "zebra sleeps"),
+        ("Zebra", ""),
+        ("giraffe", ""),
+        // nothing has both, spelled rightly too
+        ("zebar giraffe", ""),
+    ] {
+        let ran = desk.run(&format!("sessionmill search {typed}"));
+        let hint = format!("did you mean: sessionmill search {meant}\n");
+        let is_told = ran.stderr.contains("did you mean");
+        assert_eq!(is_told, !meant.is_empty(), "{typed}: {}", ran.shown());
+        assert!(
+            meant.is_empty() || ran.stderr.ends_with(&hint),
+            "{}",
+            ran.shown()
+        );
+    }
+}
+
+#[test]
+fn a_word_of_another_project_is_not_suggested() {
+    let desk = two_days();
+    talk(&desk, "/w/other", "cccc", &["the okapi eats"]);
+    done(desk.run("sessionmill run"));
+    let here = desk.run("sessionmill search okapy --project /w/shop");
+    assert!(!here.stderr.contains("okapi"), "{}", here.shown());
+    let anywhere = desk.run("sessionmill search okapy");
+    assert!(
+        anywhere.stderr.contains("search okapi"),
+        "{}",
+        anywhere.shown()
+    );
+    done(desk.run("sessionmill forget cccc --yes"));
+    let gone = desk.run("sessionmill search okapy");
+    assert!(!gone.stderr.contains("okapi"), "{}", gone.shown());
 }

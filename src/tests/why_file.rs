@@ -98,6 +98,50 @@ fn what_a_session_edited_is_known_without_git() {
     }
 }
 
+/// The agent calls a tool, and this is what it answers.
+fn agent_calls(site: &mut Site, tool: &str, input: &Value, answer: &str) {
+    let call = format!("toolu_{}", site.now);
+    let content = json!([{"type": "tool_use", "id": call, "name": tool, "input": input}]);
+    site.record("assistant", &json!({"id": format!("msg_{call}"), "role": "assistant", "model": "claude-sonnet-4-5", "content": content}));
+    let content = json!([{"type": "tool_result", "tool_use_id": call, "content": answer}]);
+    site.record("user", &json!({"role": "user", "content": content}));
+    site.now += 60;
+}
+
+#[test]
+fn windows_paths_and_files_that_only_git_names_are_found() {
+    let mut site = Site::new();
+    site.cwd = Some(PathBuf::from(r"D:\shop"));
+    site.user("Let the cart count, and commit what is staged");
+    let path = r"D:\shop\src\cart\total.py";
+    let input = json!({"file_path": path, "content": "a = 1\n"});
+    let answer = format!("File created successfully at: {path}");
+    agent_calls(&mut site, "Write", &input, &answer);
+    let look = json!({"file_path": r"D:\shop\src\cart\store.go"});
+    agent_calls(&mut site, "Read", &look, "     1\tpackage cart\n");
+    let commit = json!({"command": "git commit -m 'Count'"});
+    let answer = "[main 1a2b3c4] Count\n 1 file changed, 3 insertions(+), 1 deletion(-)";
+    agent_calls(&mut site, "Bash", &commit, answer);
+    let show = json!({"command": "git show --stat HEAD"});
+    let answer = "commit 1a2b3c4\n\n    Count\n\n src/cart/store.go | 4 +++-\n 1 file changed, 3 insertions(+), 1 deletion(-)";
+    agent_calls(&mut site, "Bash", &show, answer);
+    site.agent("It counts.");
+    site.run();
+    for (typed, wants) in [
+        ("total.py", "edited: src/cart/total.py  1 edit, +1 −0 lines"),
+        ("cart/total.py", "edited: src/cart/total.py  1 edit"),
+        (
+            "cart/store.go",
+            "edited: src/cart/store.go  from git, +3 −1 lines",
+        ),
+    ] {
+        let ran = site.desk.run(&format!("sessionmill why --file {typed}"));
+        assert!(ran.stdout.contains(wants), "{typed}: {}", ran.shown());
+    }
+    let found = site.desk.run("sessionmill search file:cart/total.py");
+    assert_eq!(found.exit, Exit::Done, "{}", found.shown());
+}
+
 #[test]
 fn where_nothing_is_known_it_says_where_it_looked() {
     let mut site = Site::new();
@@ -247,4 +291,26 @@ fn what_became_of_the_work_is_said_in_plain_words() {
         (&reset[0]["given_up"], &reset[0]["lost_count"]),
         (&json!(false), &json!(0))
     );
+}
+
+#[test]
+fn a_line_of_a_log_opens_the_transcript_there() {
+    let mut site = Site::new();
+    for word in ["zebrafish", "platypus", "axolotl"] {
+        site.user(&format!("please {word} it"));
+        site.agent(&format!("{word} it is"));
+    }
+    site.run();
+    let id = site.desk.run("sessionmill sessions --json").json()["sessions"][0]["id"].clone();
+    let id = id.as_str().expect("an id").to_owned();
+    let ran = site.desk.run(&format!("sessionmill show {id}:3"));
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    let text = &ran.stdout;
+    assert!(text.contains("--- from line 3, part 1, "), "{text}");
+    assert!(text.contains("\nUser: please platypus it\n"), "{text}");
+    assert!(text.contains("axolotl it is"), "{text}");
+    assert!(!text.contains("zebrafish it is"), "{text}");
+    let ran = site.desk.run(&format!("sessionmill show {id}:999"));
+    assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
+    assert!(ran.stderr.contains("has no line 999"), "{}", ran.shown());
 }

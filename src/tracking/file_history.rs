@@ -2,6 +2,8 @@
 //! whoever committed it. Repositories are found by their folders; none is opened.
 
 use crate::host::git;
+use crate::insight::facts::files_by_git;
+use crate::insight::items::SessionItems;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::finding::Finding;
@@ -10,6 +12,8 @@ use crate::model::source::Agent;
 use crate::model::summary::below_masked_home;
 use crate::model::time::Time;
 use crate::store::{Hit, Query, Store};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
@@ -27,8 +31,9 @@ impl FileRequest {
     /// What somebody typed in this folder: a whole path, also of a linked work tree, `~/…`, a path from the folder,
     /// one from its repository's root, or its end.
     pub fn new(typed: &str, cwd: Option<&Path>, home: Option<&Path>) -> FileRequest {
+        let typed = slashed(typed);
         let below_home = typed.strip_prefix("~/").zip(home);
-        let typed = below_home.map_or(PathBuf::from(typed), |(rest, home)| home.join(rest));
+        let typed = below_home.map_or(PathBuf::from(&*typed), |(rest, home)| home.join(rest));
         let whole = match (typed.is_absolute(), cwd) {
             (true, _) => Some(git::tidy(&typed)),
             (false, Some(cwd)) => Some(git::tidy(&cwd.join(&typed))),
@@ -97,7 +102,7 @@ pub struct FileEdits {
     pub line: u64,
     /// The file, from the repository's root where it is known.
     pub path: String,
-    /// How often.
+    /// How often; 0: only git tells that the session changed it.
     pub edits: u64,
     /// Lines.
     pub added: u64,
@@ -107,6 +112,8 @@ pub struct FileEdits {
 
 /// Chunks that name such a path, which are looked through.
 const CHUNKS_MAX: u32 = 400;
+/// Sessions that name it and don't edit it, of which it is looked whether git says that they changed it.
+const SESSIONS_BY_GIT_MAX: usize = 60;
 
 /// The sessions that edited the file, the latest first: itself, and others whose paths end so.
 ///
@@ -127,7 +134,8 @@ pub fn edits(
         ..Query::default()
     };
     let (mut own, mut others) = (Vec::new(), Vec::new());
-    for hit in store.search(&query)? {
+    let hits = store.search(&query)?;
+    for hit in &hits {
         for mark in store.outline(hit.episode)? {
             for finding in &mark.findings {
                 let Finding::Changed { path, .. } = finding else {
@@ -135,14 +143,56 @@ pub fn edits(
                 };
                 let (root, path) = in_project(&hit.project_path, path);
                 if request.is(&root, &path) {
-                    note(&mut own, &hit, mark.line, path, finding);
+                    note(&mut own, hit, mark.line, path, finding);
                 } else if request.is_end_of(&path) {
-                    note(&mut others, &hit, mark.line, path, finding);
+                    note(&mut others, hit, mark.line, path, finding);
                 }
             }
         }
     }
+    let edited = own.iter().chain(&others);
+    let mut seen: BTreeSet<String> = edited.map(|one| one.session.clone()).collect();
+    let mut left = SESSIONS_BY_GIT_MAX;
+    for hit in hits {
+        if left == 0 || !seen.insert(hit.session.clone()) {
+            continue;
+        }
+        left -= 1;
+        for file in changed_by_git(store, &hit)? {
+            if request.is(&hit.project_path, &file.path) {
+                own.push(file);
+            } else if request.is_end_of(&file.path) {
+                others.push(file);
+            }
+        }
+    }
+    for all in [&mut own, &mut others] {
+        // stable: what has no time stays where it is
+        all.sort_by_key(|one| std::cmp::Reverse(one.at));
+    }
     Ok((own, others))
+}
+
+/// The files that only git names as changed by the session of a hit.
+fn changed_by_git(store: &Store, hit: &Hit) -> Result<Vec<FileEdits>, Error> {
+    let episodes = store.episodes(&hit.session)?;
+    let outlined = episodes.iter().map(|found| {
+        let outline = store.outline(found.episode.id)?;
+        Ok((&found.episode, outline))
+    });
+    let items = SessionItems::with_outlines(outlined.collect::<Result<_, Error>>()?);
+    let files = files_by_git(&items.lines()).into_iter();
+    Ok(files
+        .map(|file| FileEdits {
+            line: file.line,
+            episode: file.episode,
+            path: slashed(&file.what.path).into_owned(),
+            edits: 0,
+            added: file.what.added,
+            removed: file.what.removed,
+            ..of_session(hit)
+        })
+        .collect())
 }
 
 /// Adds an edit to those of its session and file; chunks come with the latest first.
@@ -163,18 +213,39 @@ fn note(all: &mut Vec<FileEdits>, hit: &Hit, line: u64, path: String, finding: &
         return;
     }
     all.push(FileEdits {
+        line,
+        path,
+        edits: 1,
+        added: *added,
+        removed: *removed,
+        ..of_session(hit)
+    });
+}
+
+/// Whose edits they would be: no file yet.
+fn of_session(hit: &Hit) -> FileEdits {
+    FileEdits {
         session: hit.session.clone(),
         agent: hit.agent,
         namespace: hit.namespace.clone(),
         project_path: hit.project_path.clone(),
         at: hit.valid_at,
         episode: hit.episode,
-        line,
-        path,
-        edits: 1,
-        added: *added,
-        removed: *removed,
-    });
+        line: 0,
+        path: String::new(),
+        edits: 0,
+        added: 0,
+        removed: 0,
+    }
+}
+
+/// Windows' paths with `/`. A name with a `\` of its own stays as it is where the path has `/` too.
+fn slashed(path: &str) -> Cow<'_, str> {
+    let has_drive = path.as_bytes().get(1) == Some(&b':');
+    match path.contains('\\') && (has_drive || !path.contains('/')) {
+        true => Cow::Owned(path.replace('\\', "/")),
+        false => Cow::Borrowed(path),
+    }
 }
 
 /// A path as a filter takes it: what would be a pattern stands for itself.
@@ -189,9 +260,13 @@ fn escaped(path: &str) -> String {
     escaped
 }
 
-/// Root and path of a file that a session edited.
+/// Root and path of a file that a session edited; the path has `/` on Windows too.
 fn in_project(project: &str, path: &str) -> (String, String) {
-    let below = Path::new(path).strip_prefix(project).ok();
+    let path = &*slashed(path);
+    let below = below_windows(&slashed(project), path).or_else(|| {
+        let below = Path::new(path).strip_prefix(project).ok()?;
+        Some(below)
+    });
     let below = below.and_then(Path::to_str).map(str::to_owned);
     let masked = || {
         Some(
@@ -207,6 +282,14 @@ fn in_project(project: &str, path: &str) -> (String, String) {
             None => (project.to_owned(), path.to_owned()),
         },
     }
+}
+
+/// A path below a folder, where both begin with a drive, whose letter has no case.
+fn below_windows<'p>(folder: &str, path: &'p str) -> Option<&'p Path> {
+    let (drive, folder) = folder.split_once(":/")?;
+    let (own, path) = path.split_once(":/")?;
+    let below = own.eq_ignore_ascii_case(drive).then_some(path)?;
+    Path::new(below).strip_prefix(folder).ok()
 }
 
 /// A path in a work tree of an agent's is one of its repository.
@@ -287,5 +370,18 @@ mod tests {
             let told = in_project("/h/me/app", path);
             assert_eq!(told, ("/h/me/app".to_owned(), wants.to_owned()), "{path}");
         }
+        for path in [
+            r"D:\app\src\a.py",
+            "d:/app/src/a.py",
+            r"D:\app\.claude\worktrees\x\src\a.py",
+        ] {
+            let (root, below) = in_project(r"D:\app", path);
+            assert_eq!(
+                (root.as_str(), below.as_str()),
+                (r"D:\app", "src/a.py"),
+                "{path}"
+            );
+        }
+        assert!(FileRequest::new(r"src\a.py", None, None).is_end_of("lib/src/a.py"));
     }
 }

@@ -74,15 +74,20 @@ pub fn mention(mention: &CommitMention, shown: &Shown<'_>) -> Told {
 
 /// A session that edited a file.
 pub fn edits(edits: &FileEdits, shown: &Shown<'_>) -> Told {
-    let (times, path) = (plural(edits.edits, "edit"), &edits.path);
+    let path = &edits.path;
+    let times = match edits.edits {
+        0 => "from git".to_owned(),
+        times => plural(times, "edit"),
+    };
+    let lines = match (edits.edits, edits.added, edits.removed) {
+        (0, 0, 0) => String::new(),
+        (_, added, removed) => format!(", +{added} −{removed} lines"),
+    };
     let place = (shown.place)(&edits.namespace, &edits.project_path);
     let (when, session) = ((shown.time)(edits.at), (shown.session)(&edits.session));
     let (agent, line) = (edits.agent.as_str(), edits.line);
     Told {
-        head: format!(
-            "edited: {path}  {times}, +{} −{} lines",
-            edits.added, edits.removed
-        ),
+        head: format!("edited: {path}  {times}{lines}"),
         lines: Vec::new(),
         origin: format!("{when}  {place} by {agent}, session {session} line {line}"),
     }

@@ -3,6 +3,7 @@ behind when they are taken out again."""
 import json
 import pathlib
 import re
+import statistics
 
 HERE = pathlib.Path(__file__).parent
 EACH = ["--agent", "claude", "--agent", "codex", "--agent", "gemini", "--agent", "qwen", "--agent", "opencode"]
@@ -36,6 +37,15 @@ def once(found):
     return bool(found) and len(set(found)) == len(found) <= 2
 
 
+def waited(b):
+    """Milliseconds that Claude Code waited for the hooks, by its own logs."""
+    for path in (b.home / ".claude" / "projects").rglob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            ran = json.loads(line).get("attachment", {}) if '"hook_success"' in line else {}
+            if ran.get("exitCode") == 0 and "recall --hook" in ran.get("command", ""):
+                yield ran["durationMs"]
+
+
 def hooks(b):
     settings = b.home / ".claude" / "settings.json"
     settings.write_text('{\n    "cleanupPeriodDays": 99999,\n  "env": {"FOO": "1"}\n}')
@@ -63,6 +73,9 @@ def hooks(b):
     b.opencode("Please remind me of the tide table: why is the tide read twice?")
     told = requests(b, n)
     b.check("opencode: recall reaches the model with its reason", "graphiti_memory" in told and "buoy" in told, told[-400:])
+    for _ in range(4):
+        b.claude(ASK)
+    b.figures["what Claude Code waits for a hook, in the middle"] = f"{statistics.median(waited(b)):.0f} ms"
     program = b.bin / "sessionmill"
     program.rename(b.bin / "away")
     b.claude("Please tell me about the fetch retries without a program")

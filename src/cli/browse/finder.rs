@@ -17,6 +17,7 @@ use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
 use crate::memory::session_hits::{SessionAnswer, is_of_a_talk, recall_sessions};
 use crate::memory::session_outcome::outcome_of;
+use crate::memory::session_summary::title_of;
 use crate::memory::when::When;
 use crate::model::activity::Dimension;
 use crate::model::episode::EpisodeSource;
@@ -25,7 +26,7 @@ use crate::model::human;
 use crate::model::layout::markdown::{excerpt, plain};
 use crate::model::layout::style::{Style, paint};
 use crate::model::source::Agent;
-use crate::model::summary::SessionOutcome;
+use crate::model::summary::{SessionOutcome, is_quiet};
 use crate::model::time::Time;
 use crate::model::zone::Zone;
 use crate::pipeline::context::HiddenPaths;
@@ -81,6 +82,8 @@ pub struct SessionEntry {
     pub age: String,
     /// How it ended.
     pub outcome: Option<SessionOutcome>,
+    /// Its log grows no more.
+    pub is_quiet: bool,
     /// The kind of work that it mostly was.
     pub work: Option<Dimension>,
     /// What was found in it, marked.
@@ -94,6 +97,8 @@ pub struct SessionList {
     pub entries: Vec<SessionEntry>,
     /// There are more.
     pub more: bool,
+    /// How many there are with these, where that is known.
+    pub total: Option<u64>,
     /// What deserves to be said of it.
     pub note: Option<String>,
 }
@@ -182,6 +187,14 @@ impl Finder {
             now: self.now,
             zone: self.zone,
         })
+    }
+
+    /// What is said where there is no session.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn none_matches(&self) -> Result<String, Error> {
+        session_filters::none_matches(&self.base.scope, &self.store, self.zone)
     }
 
     /// What can be chosen here.
@@ -299,7 +312,11 @@ impl Finder {
             }
             entries.extend(self.of_row(&row, ask)?);
         }
-        Ok(listed(entries, ask.limit, None))
+        let mut list = listed(entries, ask.limit, None);
+        if list.more && !chooses {
+            list.total = Some(self.store.count_sessions(&filter)?);
+        }
+        Ok(list)
     }
 
     fn of_row(&mut self, row: &SessionRow, ask: &Ask) -> Result<Option<SessionEntry>, Error> {
@@ -311,10 +328,11 @@ impl Finder {
         Ok(Some(SessionEntry {
             id: session.id.clone(),
             shown: self.store.session_shown(&session.id, TYPED)?,
-            title: title(row.title.as_deref()),
+            title: title(title_of(row, &self.store)?.as_deref()),
             project: self.project(&session.namespace),
             agent: session.agent.as_str().to_owned(),
             age: self.age(ended),
+            is_quiet: is_quiet(ended, self.now),
             outcome,
             work,
             passage: None,
@@ -325,6 +343,8 @@ impl Finder {
         let Some((outcome, work)) = self.judged(&hit.session, ask)? else {
             return Ok(None);
         };
+        let row = self.store.session(&hit.session)?;
+        let ended = row.and_then(|row| row.session.facts.ended);
         let own = (!hit.title.is_empty()).then_some(hit.title.as_str());
         Ok(Some(SessionEntry {
             id: hit.session.clone(),
@@ -333,6 +353,7 @@ impl Finder {
             project: self.project(&hit.namespace),
             agent: hit.agent.as_str().to_owned(),
             age: self.age(hit.valid_at),
+            is_quiet: is_quiet(ended.or(hit.valid_at), self.now),
             outcome,
             work,
             passage: Some(passage(hit)).filter(|passage| !passage.is_empty()),
@@ -426,6 +447,7 @@ fn listed(mut entries: Vec<SessionEntry>, limit: u32, note: Option<String>) -> S
     SessionList {
         entries,
         more,
+        total: None,
         note,
     }
 }

@@ -97,7 +97,7 @@ pub const ROWS: [Row; 18] = [
         KeyCommand::Copy,
         "y",
         "y",
-        "copy the command that continues it; it is printed at the end too",
+        "copy the command that continues it",
         "copy",
     ),
     row(KeyCommand::Read, "o", "o", "read the whole session", "read"),

@@ -8,7 +8,7 @@ use crate::cli::ctx::Ctx;
 use crate::cli::exit::Exit;
 use crate::cli::{resume, show};
 use crate::model::error::Error;
-use crate::model::human::{plural, words};
+use crate::model::human::plural;
 use anyhow::Result;
 
 /// Sessions that are listed at a time. More are tiring to listen to.
@@ -154,12 +154,12 @@ fn list(ask: &Ask, from: usize, finder: &mut Finder, ctx: &mut Ctx) -> Result<Ve
         ctx.out.line(note)?;
     }
     for (nth, entry) in listed.entries.iter().enumerate().skip(from) {
-        let outcome = entry.outcome.map(|outcome| words(outcome.as_str()));
+        let outcome = entry.outcome.map(|outcome| outcome.words(entry.is_quiet));
         let cells = [
             entry.project.clone(),
             entry.age.clone(),
             entry.agent.clone(),
-            outcome.unwrap_or_default(),
+            outcome.unwrap_or_default().to_owned(),
             activity::word(entry.work).to_owned(),
         ];
         let cells: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
@@ -177,8 +177,7 @@ fn list(ask: &Ask, from: usize, finder: &mut Finder, ctx: &mut Ctx) -> Result<Ve
     };
     let all = listed.entries.len();
     if all == 0 && ask.words.is_empty() && !ask.open {
-        ctx.out
-            .note("no session matches; hint: sessionmill run reads new logs")?;
+        ctx.out.note(finder.none_matches()?)?;
         return Ok(Vec::new());
     }
     let last = match (all, listed.more) {

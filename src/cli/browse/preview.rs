@@ -10,6 +10,7 @@ use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::style::{Style, paint};
 use crate::model::layout::wrap::hanging;
+use crate::model::summary::is_quiet;
 use crate::store::Found;
 
 /// One session.
@@ -56,7 +57,7 @@ impl Finder {
                 .ended
                 .map_or_else(String::new, |at| human::ago(at, self.now)),
             length.map_or_else(String::new, |length| length.shown()),
-            outcome(summary.outcome),
+            outcome(summary.outcome, is_quiet(facts.ended, self.now)),
             work.profile(),
         ];
         let cells: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();

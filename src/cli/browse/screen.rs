@@ -210,10 +210,10 @@ fn gone(id: &str) -> Error {
     Error::new(ErrorKind::Failed, format!("session {id} is gone"))
 }
 
-/// An error on one line, with what to type.
+/// What to type instead, and why: a narrow screen cuts the end.
 fn shown(error: &Error) -> String {
     match &error.hint {
-        Some(hint) => format!("{}; hint: {hint}", error.message),
+        Some(hint) => format!("{hint}   ({})", error.message),
         None => error.message.clone(),
     }
 }

@@ -33,6 +33,7 @@ fn entry(nth: u32, title: &str) -> SessionEntry {
         .to_owned(),
         agent: "claude".to_owned(),
         age: format!("{} days ago", nth + 2),
+        is_quiet: true,
         outcome: Some(SessionOutcome::ALL[nth as usize % 5]),
         work: (!nth.is_multiple_of(3)).then(|| Dimension::ALL[nth as usize % 8]),
         passage: None,
@@ -50,6 +51,7 @@ fn listed(count: u32, more: bool) -> SessionList {
     SessionList {
         entries: entries.collect(),
         more,
+        total: more.then_some(132),
         note: None,
     }
 }

@@ -97,7 +97,10 @@ fn filters(state: &BrowseState) -> String {
     let count = plural(listed.entries.len() as u64, "session");
     let count = match (state.is_waiting() && listed.entries.is_empty(), listed.more) {
         (true, _) => "searching …".to_owned(),
-        (_, true) => format!("the first {count}"),
+        (_, true) => match listed.total {
+            Some(total) => plural(total, "session"),
+            None => format!("the first {count}"),
+        },
         (_, false) => count,
     };
     let is_best = chosen.order == ListOrder::Relevance && !state.typed.text().trim().is_empty();
@@ -137,7 +140,7 @@ fn list(frame: &mut Frame<'_>, areas: &Areas, state: &BrowseState, painter: &Pai
         let is_all = state.typed.is_blank() && state.chosen == Chosen::default();
         let nothing = match (state.is_waiting(), is_all) {
             (true, _) => "",
-            (false, true) => "no session is stored here; sessionmill run reads new logs",
+            (false, true) => "no session is stored here; to read new logs: sessionmill run",
             (false, false) => "no session matches; Alt-x clears the search and the filters",
         };
         return painter.line(frame, area, &paint(Style::Dim, nothing));
@@ -178,7 +181,7 @@ fn stacked(entry: &SessionEntry, is_selected: bool) -> Vec<String> {
         paint(Style::Name, &entry.project),
         entry.age.clone(),
         entry.agent.clone(),
-        outcome(entry.outcome),
+        outcome(entry.outcome, entry.is_quiet),
         work(entry).to_owned(),
     ];
     let cells: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
@@ -215,7 +218,9 @@ impl Widths {
         };
         let project = take(widest(&|entry| width(&entry.project)).min(PROJECT_MAX + 2));
         let age = take(widest(&|entry| age(entry).len()));
-        let outcome = take(widest(&|entry| width(&outcome(entry.outcome))));
+        let outcome = take(widest(&|entry| {
+            width(&outcome(entry.outcome, entry.is_quiet))
+        }));
         let work = take(widest(&|entry| work(entry).len()));
         Widths {
             title: TITLE_MIN + left,
@@ -245,7 +250,7 @@ impl Widths {
             format!("{}{title}{blanks}", marker(is_selected)),
             cell(&paint(Style::Name, &entry.project), self.project),
             cell(age(entry), self.age),
-            cell(&outcome(entry.outcome), self.outcome),
+            cell(&outcome(entry.outcome, entry.is_quiet), self.outcome),
             cell(work(entry), self.work),
         ]
         .concat()
@@ -382,8 +387,12 @@ fn popup(frame: &mut Frame<'_>, title: &str, lines: &[String], at: usize, painte
         .map(|line| painter.of(&format!(" {}", fitted(line, inside))))
         .collect();
     frame.render_widget(Clear, area);
-    let block = Block::default()
+    let below = lines.len().saturating_sub(from + room);
+    let mut block = Block::default()
         .borders(Borders::ALL)
         .title(format!(" {title} "));
+    if below > 0 {
+        block = block.title_bottom(format!(" ↓ {below} more "));
+    }
     frame.render_widget(Paragraph::new(Text::from(shown)).block(block), area);
 }

@@ -12,6 +12,7 @@ use crate::model::finding::Finding;
 use crate::model::human::{self, plural};
 use crate::model::item::{Mark, apart};
 use crate::model::layout::markdown::plain;
+use crate::model::summary::is_quiet;
 use crate::model::time::Time;
 use crate::store::Store;
 use anyhow::Result;
@@ -88,7 +89,9 @@ fn head(title: &str, shown: &ShownSession, ctx: &mut Ctx) -> Result<String> {
         session.agent.as_str().to_owned(),
         span.map_or_else(String::new, |(from, to)| human::span(from, to, ctx.zone)),
         length.map_or_else(String::new, |length| length.shown()),
-        outcome.map_or_else(String::new, |outcome| human::words(outcome.as_str())),
+        outcome.map_or_else(String::new, |outcome| {
+            outcome.words(is_quiet(facts.ended, ctx.now)).to_owned()
+        }),
         activity.profile(),
         session.branch.clone().unwrap_or_default(),
         models.join(", "),

@@ -4,6 +4,7 @@
 mod module;
 
 use super::entries::{Removed, untouched};
+use super::is_our_program;
 use crate::config::document::Document;
 use crate::config::edit::json;
 use crate::config::position::{PathStep, dotted, key};
@@ -175,7 +176,7 @@ impl HookSettings {
         let program = command.trim().strip_suffix(&self.arguments());
         program.is_some_and(|program| {
             let program = program.trim_end().trim_end_matches(['\'', '"']);
-            program.ends_with("sessionmill")
+            is_our_program(program)
         })
     }
 

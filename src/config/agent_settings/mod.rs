@@ -10,3 +10,10 @@ pub use change::{SettingsChange, read};
 pub use entries::Removed;
 pub use hooks::{Hook, HookSettings, HookShape};
 pub use servers::{ServerCommand, ServerFormat, ServerSettings, ServerShape};
+
+/// Entries that start a program of our name are ours, whatever its folder, and whatever a package adds to its
+/// name (`.sessionmill-wrapped`).
+pub fn is_our_program(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.contains("sessionmill")
+}

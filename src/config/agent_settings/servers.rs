@@ -1,6 +1,7 @@
 //! Our entry among an agent's MCP servers: a map from names to what is started, in JSON or in TOML.
 
 use super::entries::{Removed, untouched};
+use super::is_our_program;
 use crate::config::document::Document;
 use crate::config::edit::{json, toml as toml_text};
 use crate::config::position::{key, take};
@@ -279,7 +280,7 @@ fn started(entry: &Value) -> ServerCommand {
 /// It starts a program of our name as a server, whatever its folder.
 fn is_ours(entry: &Value) -> bool {
     let is_server = entry["args"][0] == "mcp" || entry["command"][1] == "mcp";
-    started(entry).program.ends_with(NAME) && is_server
+    is_our_program(&started(entry).program) && is_server
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn yes() -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileDefaults {
-    /// Track the git operations of all projects that sessions name. Off unless written (D59).
+    /// Track the git operations of all projects that sessions name. Off unless written.
     pub enabled: bool,
     /// Quiet time after a change before `watch` runs.
     #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "debounce_seconds must be between 0.1 and 3600"))]
@@ -76,7 +76,7 @@ pub struct FileDefaults {
     pub max_file_size_mb: f64,
     /// Files that are stored at once, in one transaction.
     pub batch_size: u32,
-    /// Operations are told from files by content, not by time (D50).
+    /// Operations are told from files by content, not by time.
     #[schemars(extend("x-effect" = NEVER))]
     pub git_operation_window_seconds: f64,
     /// Seconds between looks of `watch` where there are no file events.

@@ -292,7 +292,7 @@ pub enum NotificationMethod {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Summarization {
-    /// Belongs one level up: `session_tracking.auto_summarize` decides (D13).
+    /// Belongs one level up: `session_tracking.auto_summarize`.
     #[schemars(extend("x-effect" = "accepted, without effect: session_tracking.auto_summarize decides"))]
     pub auto_summarize: Option<bool>,
     /// Template of the question about a session: a name below `prompts` in the settings' folder, or

@@ -25,6 +25,13 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     all.into_values().collect()
 }
 
+/// The files that only git names as changed.
+pub fn files_by_git(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
+    let mut all = files(lines);
+    all.retain(|file| file.what.by_git);
+    all
+}
+
 /// Files that calls changed.
 #[derive(Default)]
 struct Edited<'t> {
@@ -88,6 +95,7 @@ impl Kept {
             && file.edits > self.committed.2
         {
             (file.added, file.removed) = (before + added, gone + removed);
+            file.counted = true;
         }
     }
 
@@ -98,6 +106,7 @@ impl Kept {
         let staged = self.staged.take().filter(|_| file.edits > edits);
         if let Some((added, removed)) = staged {
             (file.added, file.removed) = (before + added, gone + removed);
+            file.counted = true;
         }
         self.committed = (file.added, file.removed, file.edits);
     }
@@ -124,7 +133,7 @@ impl<'t> Edited<'t> {
                 kept.file.what.added += added;
                 kept.file.what.removed += removed;
                 kept.file.what.edits += 1;
-                kept.file.what.deleted = false;
+                (kept.file.what.deleted, kept.file.what.counted) = (false, false);
             }
             Finding::File { path, became } => self.become_of(line, path, *became),
             Finding::Commit { .. } => {
@@ -287,7 +296,7 @@ fn is_known(files: &BTreeMap<&str, Sourced<ChangedFile>>, path: &str) -> bool {
 
 /// Somebody spoke of the file, or a call did: the working tree may have changes that are older than the session.
 fn is_named(lines: &[LocatedItem<'_>], path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = file_name(path);
     let is_stat = |finding: &Finding| matches!(finding, Finding::Stat { .. });
     let mut others = lines
         .iter()
@@ -306,9 +315,19 @@ fn is_agents(text: &str) -> bool {
 
 /// Git names paths from a repository's root, commands also from where they run or whole.
 fn is_same(edited: &str, by_git: &str) -> bool {
+    // nearly all pairs of a session's files differ in that, and it costs no copy
+    if file_name(edited) != file_name(by_git) {
+        return false;
+    }
     let (edited, by_git) = (with_drive(edited), with_drive(by_git));
     let above = edited.strip_suffix(by_git.strip_prefix("~/").unwrap_or(&by_git));
     above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
+}
+
+/// Of a path of any system.
+fn file_name(path: &str) -> &str {
+    let folder = memchr::memrchr2(b'/', b'\\', path.as_bytes());
+    folder.map_or(path, |at| &path[at + 1..])
 }
 
 /// `d:/shop` for `D:\\shop` and for `/d/shop`.

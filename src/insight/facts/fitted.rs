@@ -138,6 +138,11 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
             points if points <= most || points == most + 1 && left == 1 => {
                 let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
                 let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
+                let words = || without_mark(line).split_whitespace().count();
+                if is_bare && line.ends_with(':') && words() < HEADING_WORDS {
+                    // without the points below it says nothing
+                    continue;
+                }
                 let line = if is_bare {
                     line.trim_end_matches(':')
                 } else {
@@ -166,6 +171,9 @@ fn first_sentences(line: &str, most: usize) -> String {
     }
     text
 }
+
+/// A point that only leads to others has fewer.
+const HEADING_WORDS: usize = 4;
 
 fn short_point(line: &str, bytes_max: usize) -> String {
     match line.len() > bytes_max {

@@ -2,6 +2,7 @@
 
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
+use super::stated::{STEP_BYTES_MAX, one_line, stated_first};
 use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -19,7 +20,7 @@ const REQUESTS_LAST: usize = 2;
 const MOVED_BYTES_MAX: usize = 120;
 
 /// One prompt of many, in a list.
-const REQUEST_CHARS_MAX: usize = 120;
+const REQUEST_CHARS_MAX: usize = 200;
 
 /// A question that nobody answered says nothing with fewer.
 const QUESTION_WORDS_MIN: usize = 4;
@@ -59,6 +60,8 @@ pub fn requests(
             true => Some(Answer::Result),
             false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
         };
+        let last = answer.is_none().then(|| last_said(lines, prompt)).flatten();
+        let answer = answer.or(last.as_deref().map(Answer::Last));
         let Some(text) = said(lines, prompt, answer.as_ref()) else {
             continue;
         };
@@ -89,10 +92,28 @@ pub fn requests(
     (all.collect(), told)
 }
 
+/// What the agent's words state that end what follows a prompt, in a line, where they ask nothing.
+fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
+    const SAID_CHARS_MIN: usize = 40;
+    let main = exchange(lines, prompt.at)
+        .iter()
+        .rev()
+        .filter(|line| line.main);
+    let is_note =
+        |line: &&LocatedItem<'_>| line.item.kind == ItemKind::Note && line.words() != INTERRUPTED;
+    let last = main.into_iter().find(|line| !is_note(line))?;
+    let words = last.words().trim_end();
+    let is_said = last.item.kind == ItemKind::Agent && !words.ends_with(['?', ':']);
+    let said = one_line(&stated_first(is_said.then_some(words)?), STEP_BYTES_MAX);
+    (said.chars().count() >= SAID_CHARS_MIN).then_some(said)
+}
+
 /// What the agent said to a request.
 enum Answer<'t> {
     /// In a line.
     Said(&'t str),
+    /// The same, of words that are no answer of their own.
+    Last(&'t str),
     /// The session's result.
     Result,
 }
@@ -108,7 +129,7 @@ fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
     let is_short = match answer {
         Some(Answer::Said(answer)) => answer.len() <= MOVED_BYTES_MAX,
         Some(Answer::Result) => false,
-        None => true,
+        Some(Answer::Last(_)) | None => true,
     };
     let about = content_words(text);
     let says = |word: &&String| !is_move(word) && !is_idle(word);
@@ -123,13 +144,14 @@ fn said(
     prompt: &Prompt<'_, '_>,
     answer: Option<&Answer<'_>>,
 ) -> Option<String> {
-    let requests: Vec<Request<'_>> = prompt
-        .prose
-        .sentences
-        .iter()
-        .filter_map(|sentence| request(sentence))
+    let prose = &prompt.prose;
+    // a heading stands above what somebody wrote or pasted
+    let said = prose.sentences.iter().enumerate();
+    let said = said.filter(|(nth, _)| !prose.headings.contains(nth));
+    let requests: Vec<Request<'_>> = said
+        .filter_map(|(_, sentence)| request(sentence))
         .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
-        .filter(|request| !request.text.starts_with(['(', '[']))
+        .filter(|request| !is_scrap(request.text))
         .collect();
     let rank = |request: &&Request<'_>| {
         let about = content_words(request.text);
@@ -142,7 +164,7 @@ fn said(
         }
     };
     let became = || match answer {
-        Some(Answer::Said(answer)) => format!("{ANSWERED}{answer}"),
+        Some(Answer::Said(answer) | Answer::Last(answer)) => format!("{ANSWERED}{answer}"),
         Some(Answer::Result) => IN_RESULT.to_owned(),
         None => became(lines, prompt).to_owned(),
     };
@@ -150,14 +172,16 @@ fn said(
         let text = agreed(lines, prompt)?;
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
     };
-    let text = &shortened(best.text, REQUEST_CHARS_MAX);
+    let text = &with_others(best, &requests);
     let is_alone = || {
         requests
             .iter()
             .all(|request| is_moved(request.text, answer))
     };
     if best.kind == RequestKind::Ask && is_alone() {
-        return None;
+        let is_bare = matches!(answer, None | Some(Answer::Last(_)));
+        let is_left = is_bare && is_left(lines, prompt);
+        return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
     }
     let is_work = || {
         exchange(lines, prompt.at)
@@ -184,6 +208,61 @@ fn said(
     let is_told = best.kind == RequestKind::Ask || answer.is_some();
     let became = is_told.then(became).unwrap_or_default();
     Some(format!("{text}{became}"))
+}
+
+/// A request with what else the prompt says, in order: all of it where that is short, else what else it asks for, as far
+/// as that has room.
+fn with_others(best: &Request<'_>, all: &[Request<'_>]) -> String {
+    let whole = joined(all.iter().map(|one| one.text));
+    if whole.chars().count() <= REQUEST_CHARS_MAX {
+        return whole;
+    }
+    let says = |ask: &str| {
+        let words = content_words(ask);
+        words.iter().filter(|word| !is_idle(word)).count() >= ASK_WORDS_MIN
+    };
+    let best_text = shortened(best.text, REQUEST_CHARS_MAX);
+    let mut chosen = vec![best.text];
+    let asks = all
+        .iter()
+        .filter(|one| one.kind == RequestKind::Ask && says(one.text));
+    for ask in asks.filter(|ask| ask.text != best.text) {
+        let told = |text: &str| text == ask.text || chosen.contains(&text);
+        let more: Vec<&str> = all
+            .iter()
+            .map(|one| one.text)
+            .filter(|text| told(text))
+            .collect();
+        if joined(more.iter().copied()).chars().count() <= REQUEST_CHARS_MAX {
+            chosen = more;
+        }
+    }
+    match chosen.len() {
+        1 => best_text,
+        _ => joined(chosen.into_iter()),
+    }
+}
+
+fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut all = String::new();
+    for text in texts {
+        let ended = all.ends_with(['?', '!', '.', ':', '…']);
+        all.push_str(match all.is_empty() {
+            true => "",
+            false if ended => " ",
+            false => "; ",
+        });
+        all.push_str(text);
+    }
+    all
+}
+
+/// A part of something, or nothing but an address: `shop PR #7`.
+fn is_scrap(text: &str) -> bool {
+    const WORDS_MAX: usize = 3;
+    let is_address = text.contains(" #") && text.split_whitespace().count() <= WORDS_MAX;
+    text.starts_with(['(', '['])
+        || is_address && (text.contains(" PR #") || text.contains(" issue #"))
 }
 
 /// Somebody speaks of themselves there; what nobody says and nobody answered was pasted. Of other languages nobody
@@ -262,10 +341,29 @@ fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
     let is_last = !after.iter().any(|line| line.main);
     match outcome(main().map(|line| line.item)) {
         Some(SessionOutcome::Completed) if is_changed && !is_cut => " (done)",
-        Some(SessionOutcome::Blocked) if is_last && !is_changed => " (not done)",
-        _ if is_last && is_cut && !is_changed => " (not done)",
+        Some(SessionOutcome::Blocked) if is_last && !is_changed => NOT_DONE,
+        _ if is_last && is_cut && !is_changed => NOT_DONE,
         _ => "",
     }
+}
+
+/// Stands behind a request that nothing came of.
+const NOT_DONE: &str = " (not done)";
+
+/// The session ends in the middle of it, and nothing was changed for it.
+fn is_left(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
+    let exchange = exchange(lines, prompt.at);
+    let is_last = !lines[prompt.at + 1 + exchange.len()..]
+        .iter()
+        .any(|line| line.main);
+    let mut findings = exchange.iter().flat_map(|line| line.item.findings);
+    let main = exchange.iter().rev().filter(|line| line.main);
+    let ended = outcome(main.map(|line| line.item));
+    let is_open = matches!(
+        ended,
+        Some(SessionOutcome::InProgress | SessionOutcome::Blocked)
+    );
+    is_last && is_open && !findings.any(changes)
 }
 
 /// Something is not as it was.

@@ -158,7 +158,7 @@ impl<'t> Commits<'t> {
 }
 
 /// The first line of the commit that one is to be squashed into.
-fn squashed_into(subject: &str) -> Option<&str> {
+pub(super) fn squashed_into(subject: &str) -> Option<&str> {
     const MARKS: [&str; 3] = ["fixup! ", "squash! ", "amend! "];
     let mut into = subject;
     while let Some(next) = MARKS.iter().find_map(|mark| into.strip_prefix(mark)) {

@@ -3,7 +3,7 @@
 use super::line::LocatedItem;
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::ItemKind;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::left::{is_undone, is_yours};
@@ -73,7 +73,7 @@ pub fn uncommitted(
     let (mut changed, mut last, mut is_git) = (BTreeSet::new(), None, branch.is_some());
     for line in lines {
         let text = line.item.text;
-        is_git |= line.item.kind == ItemKind::Digest && text.contains("git ");
+        is_git = is_git || line.item.kind == ItemKind::Digest && text.contains("git ");
         for finding in line.item.findings {
             if let Finding::Changed { path, .. } = finding {
                 changed.insert(path.as_str());
@@ -106,6 +106,34 @@ pub fn uncommitted(
     (is_git && left > 0).then_some(step)
 }
 
+/// Calls that were to change files and that nobody permitted, where no later one of the same file worked.
+pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
+    const WORDS: [&str; 2] = ["haven't granted", "permission denied"];
+    let mut all: Vec<(u32, Sourced<String>)> = Vec::new();
+    for line in lines {
+        for finding in line.item.findings {
+            match finding {
+                Finding::Unchanged { key } => {
+                    let Some((call, said)) = line.words().split_once(" → ") else {
+                        continue;
+                    };
+                    let said = said.to_lowercase();
+                    let is_new = all.iter().all(|(known, _)| known != key);
+                    if is_new && WORDS.iter().any(|word| said.contains(word)) {
+                        all.push((*key, line.source(format!("{NOT_PERMITTED}{call}"))));
+                    }
+                }
+                Finding::Changed { path, .. } => all.retain(|(key, _)| *key != file_key(path)),
+                _ => {}
+            }
+        }
+    }
+    all.into_iter().map(|(_, step)| step).collect()
+}
+
+/// Stands before a call that nobody permitted.
+const NOT_PERMITTED: &str = "Not permitted: ";
+
 /// The agent names a pull request by its address.
 fn names_pull_request(line: &LocatedItem<'_>) -> bool {
     const WORDS: [&str; 2] = ["/pull/", "/merge_requests/"];
@@ -136,13 +164,18 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
     let line = last?;
     let paragraph = line.words().trim_end().rsplit("\n\n").next()?;
     let text = folded(paragraph);
-    let announces = |sentence: &&str| announces(sentence) || ending(sentence) == Ending::GoesOn;
-    let said = sentences(&text).filter(announces).last()?;
+    let goes_on = |sentence: &&str| {
+        let is_open = matches!(ending(sentence), Ending::GoesOn | Ending::Waits);
+        is_open || announces(sentence)
+    };
+    let said = sentences(&text).filter(goes_on).last()?;
     // `Let me restore them` hangs on what stands before it
     let before = sentences(&text)
         .take_while(|sentence| *sentence != said)
         .last();
-    let is_vague = content_words(said).len() <= VAGUE_WORDS_MAX && points_back(said);
+    let waits = ending(said) == Ending::Waits;
+    let is_short = content_words(said).len() <= VAGUE_WORDS_MAX;
+    let is_vague = is_short && (waits || points_back(said));
     let said = match before.filter(|_| is_vague) {
         Some(before) => format!("{before} {said}"),
         None => said.to_owned(),
@@ -244,6 +277,32 @@ mod tests {
         let wants = Some("In progress: I'll amend the commit".to_owned());
         assert_eq!(said("Agent: The docs pass. I'll amend the commit:"), wants);
         assert_eq!(said("Agent: The docs pass."), None);
+        let waits = "Agent: The rewrite of carts is with an agent. Waiting on completion.";
+        let wants = "In progress: The rewrite of carts is with an agent. Waiting on completion.";
+        assert_eq!(said(waits).as_deref(), Some(wants));
+    }
+
+    #[test]
+    fn a_change_that_nobody_permitted_is_left() {
+        let failed = [Finding::Unchanged {
+            key: file_key("/p/a.md"),
+        }];
+        let made = [Finding::Changed {
+            path: "/p/a.md".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let call = "Action: Write(a.md) → failed: permissions to write to a.md, but you haven't granted it yet.";
+        let failed = LocatedItem::sample(ItemKind::Digest, 1, call, &failed);
+        let made = LocatedItem::sample(ItemKind::Digest, 2, "Action: Write(a.md) → +1", &made);
+        let left = |lines: &[LocatedItem<'_>]| -> Vec<String> {
+            not_permitted(lines)
+                .into_iter()
+                .map(|step| step.what)
+                .collect()
+        };
+        assert_eq!(left(&[failed]), ["Not permitted: Write(a.md)"]);
+        assert!(left(&[failed, made]).is_empty());
     }
 
     #[test]

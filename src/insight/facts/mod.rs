@@ -3,8 +3,11 @@
 //! Facts of sub-agents count where they are about files, tests and commits; words count only in the main
 //! log.
 
+mod ask;
 mod asks;
 mod changed_files;
+mod checks;
+mod compacted;
 mod decided;
 mod errors;
 mod fitted;
@@ -16,7 +19,9 @@ mod objective;
 mod prompts;
 mod prose;
 mod pull_requests;
+mod remarks;
 mod result;
+mod rewritten;
 mod session_context;
 mod shipped;
 mod stated;
@@ -25,6 +30,8 @@ mod test_runs;
 mod words;
 
 pub use asks::{OFFERED, UNANSWERED};
+pub use changed_files::files_by_git;
+pub use compacted::tell_compacted;
 pub use decided::{decided, stated, stated_by_agent};
 pub use further::ANSWERED;
 #[cfg(test)]
@@ -37,7 +44,7 @@ pub use session_context::SessionContext;
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::summary::{SessionOutcome, SettingChange, Sourced, Summary};
+use crate::model::summary::{SessionCommit, SessionOutcome, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
 use line::found;
 
@@ -47,7 +54,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let tasks = tasks::tasks(lines);
     let last_words = main().rev().find(|line| line.item.kind == ItemKind::Agent);
     let prompts = prompts::prompts(lines);
-    let objective = objective::objective(lines, &prompts, context);
+    let objective::Asked { objective, whole } = objective::asked(lines, &prompts, context);
     let commits = history::commits(lines);
     let outcome = outcome(main().rev().map(|line| line.item));
     let mut next = tasks.open;
@@ -63,6 +70,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let asks_for_it = asked
         .as_ref()
         .is_some_and(|asked| asked.what.contains("commit"));
+    next.extend(left::not_permitted(lines));
     next.extend(uncommitted.filter(|_| !asks_for_it));
     next.extend(asked);
     if matches!(
@@ -72,31 +80,58 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         next.extend(left::refused_plan(lines).or_else(|| left::announced(last_words)));
     }
     let [decisions, agent_decisions] = decided::listed(lines);
-    let mut came = result::result(lines, &prompts, objective.as_ref());
-    let (requests, told) = further::requests(
-        lines,
-        &prompts,
-        objective.as_ref(),
-        (&came.steps, &came.told),
-    );
+    let told = told(lines, &prompts, objective.as_ref(), &commits);
+    let tests = test_runs::test_runs(lines);
     Summary {
-        result: came.result.take(),
-        steps: came.rest(&told),
-        requests,
+        checks: checks::checks(lines),
+        untested: tests.is_none() && checks::is_untested(lines, &files_modified),
+        result: told.result,
+        steps: told.steps,
+        requests: told.requests,
         objective,
+        asked: whole,
         outcome,
         completed: tasks.done,
         decisions,
         agent_decisions,
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
-        tests: test_runs::test_runs(lines),
+        tests,
         files_modified,
         commits,
         pull_requests: pull_requests::pull_requests(lines),
         mcp_tools_used: Vec::new(),
         next_steps: tasks::next_steps(next, last_words, left::is_work(lines)),
         llm: None,
+    }
+}
+
+/// What a session came to, in people's and agents' words.
+struct Told {
+    result: Option<Sourced<String>>,
+    steps: Vec<Sourced<String>>,
+    requests: Vec<Sourced<String>>,
+}
+
+/// Commits have the hashes there that they have at the end.
+fn told(
+    lines: &[LocatedItem<'_>],
+    prompts: &[prompts::Prompt<'_, '_>],
+    objective: Option<&Sourced<String>>,
+    commits: &[Sourced<SessionCommit>],
+) -> Told {
+    let mut came = result::result(lines, prompts, objective);
+    let answers = (came.steps.as_slice(), came.told.as_slice());
+    let (mut requests, listed) = further::requests(lines, prompts, objective, answers);
+    let mut result = came.result.take();
+    let mut steps = came.rest(&listed);
+    let rewritten = rewritten::Rewritten::of(lines, commits);
+    let all = result.iter_mut().chain(&mut steps).chain(&mut requests);
+    all.for_each(|said| rewritten.tell(&mut said.what));
+    Told {
+        result,
+        steps,
+        requests,
     }
 }
 

@@ -1,8 +1,10 @@
 //! What a session was asked for, in a line: its first ask, whole. Every word of it stands in the log, and
 //! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
+use super::ask::ask;
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
+use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
 use super::shipped::shipped;
 use super::words::{clipped, shortened};
@@ -18,15 +20,27 @@ use crate::rules::words::{content_words, is_same, is_stopword, tokens};
 /// It is read at a glance.
 const OBJECTIVE_CHARS_MAX: usize = 200;
 
-/// The objective, where anything was asked.
-pub fn objective(
+/// What was asked first.
+#[derive(Default)]
+pub struct Asked {
+    /// In a line, where anything was asked.
+    pub objective: Option<Sourced<String>>,
+    /// As it was written, where that says more, and in parentheses where.
+    pub whole: Option<String>,
+}
+
+/// The first request.
+pub fn asked(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     context: &SessionContext<'_>,
-) -> Option<Sourced<String>> {
+) -> Asked {
     let asking: Vec<&Prompt<'_, '_>> = prompts.iter().filter(|prompt| is_asking(prompt)).collect();
     let Some((first, others)) = asking.split_first() else {
-        return prompts.iter().find_map(only_pasted);
+        return Asked {
+            objective: prompts.iter().find_map(only_pasted),
+            whole: None,
+        };
     };
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
@@ -42,18 +56,34 @@ pub fn objective(
         let more = more.map(|more| shortened(&more, room));
         text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
     }
+    let whole = ask(first, &text).map(|mut whole| {
+        // the project is told beside every summary
+        let is_new = |name: &&String| Some(name.as_str()) != context.project;
+        let about = about.iter().filter(is_new);
+        let about: Vec<&str> = about
+            .filter(|name| !is_told(&whole, name))
+            .map(String::as_str)
+            .collect();
+        if !about.is_empty() {
+            let joint = if whole.contains('\n') { "\n" } else { " " };
+            whole.push_str(&format!("{joint}({})", about.join(", ")));
+        }
+        whole
+    });
     about.retain(|name| !is_told(&text, name));
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
     let later = then(lines, others, &text, left.saturating_sub(most));
     text.push_str(&later);
-    // what somebody asked is whole before it is told where
-    for names in (1..=about.len()).rev() {
-        let all = format!("{text} ({})", about[..names].join(", "));
-        if all.chars().count() <= OBJECTIVE_CHARS_MAX {
-            return Some(first.line.source(all));
-        }
-    }
-    Some(first.line.source(text))
+    let objective = Some(first.line.source(with_places(text, &about)));
+    Asked { objective, whole }
+}
+
+/// With as many of the names behind it as have room: what somebody asked is whole before it is told where.
+fn with_places(text: String, about: &[String]) -> String {
+    let names = (1..=about.len()).rev();
+    let mut all = names.map(|names| format!("{text} ({})", about[..names].join(", ")));
+    let fits = all.find(|all| all.chars().count() <= OBJECTIVE_CHARS_MAX);
+    fits.unwrap_or(text)
 }
 
 /// Asks that came later, whole, in the order of time, where they fit: of many those that most was done for.
@@ -434,48 +464,6 @@ const NEW_WORDS_MIN: usize = 2;
 /// Branches that every project has.
 const TRUNKS: [&str; 7] = ["main", "master", "HEAD", "develop", "dev", "trunk", "next"];
 
-/// The pull request that most of the log speaks of, where it is one.
-fn pull_request(lines: &[LocatedItem<'_>]) -> Option<u64> {
-    const CUES: [&str; 6] = [
-        "/pull/",
-        "/pulls/",
-        "PR #",
-        "pr view ",
-        "pr checkout ",
-        "pr diff ",
-    ];
-    let mut counts: std::collections::BTreeMap<u64, usize> = Default::default();
-    for line in lines.iter().filter(|line| line.main) {
-        let text = line.item.text;
-        for cue in CUES {
-            for (at, _) in text.match_indices(cue) {
-                let digits = text[at + cue.len()..]
-                    .split(|c: char| !c.is_ascii_digit())
-                    .next();
-                if let Some(number) = digits.and_then(|digits| digits.parse().ok()) {
-                    *counts.entry(number).or_default() += 1;
-                }
-            }
-        }
-        for finding in line.item.findings {
-            let named = match finding {
-                Finding::PullRequest(address) => address,
-                Finding::PullRequestState { named, .. } => named,
-                _ => continue,
-            };
-            let digits = named.rsplit(['/', '#']).next();
-            if let Some(number) = digits.and_then(|digits| digits.parse().ok()) {
-                *counts.entry(number).or_default() += 1;
-            }
-        }
-    }
-    let all: usize = counts.values().sum();
-    let (number, most) = counts
-        .into_iter()
-        .max_by_key(|(number, count)| (*count, std::cmp::Reverse(*number)))?;
-    (most * 2 > all).then_some(number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -488,7 +476,8 @@ mod tests {
             .zip(1..)
             .map(|((kind, text), line)| LocatedItem::sample(*kind, line, text, &[]))
             .collect();
-        objective(&lines, &prompts(&lines), context).map(|told| told.what)
+        let asked = asked(&lines, &prompts(&lines), context);
+        asked.objective.map(|told| told.what)
     }
 
     #[test]

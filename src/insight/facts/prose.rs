@@ -2,7 +2,7 @@
 //! terminal showed, the agent's own words.
 
 use super::words::folded;
-use crate::rules::requests::{announces_paste, is_printed, speaks};
+use crate::rules::requests::{announces_paste, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
 use std::borrow::Cow;
 
@@ -13,12 +13,18 @@ pub struct Prose<'p> {
     pub sentences: Vec<String>,
     /// Which of these begin a heading.
     pub headings: Vec<usize>,
+    /// Which of these begin a point of a list.
+    pub points: Vec<usize>,
+    /// Which of these begin a line.
+    pub lines: Vec<usize>,
     /// The first line of what was pasted that tells of an error.
     pub error: Option<&'p str>,
     /// The first address that stands alone.
     pub address: Option<&'p str>,
     /// The first sentence of what was pasted behind a line that announces it, where nothing was said behind that.
     pub pasted: Option<String>,
+    /// What a document that was pasted says first, where it has a title.
+    pub document: Vec<String>,
     /// What was pasted stands in a line of its own words.
     pub is_cut: bool,
 }
@@ -66,11 +72,16 @@ pub fn pasted_behind(prompt: &str) -> Option<(&str, &str)> {
     let mut said = lines
         .filter(|(line, _)| !line.is_empty())
         .take(LEAD_LINES_MAX);
-    let (_, end) = said.find(|(line, _)| announces_paste(line))?;
+    let is_long = |end: &usize| prompt.len() - end >= HANDED_BYTES_MIN;
+    let (_, end) =
+        said.find(|(line, end)| announces_paste(line) || hands_over(line) && is_long(end))?;
     let (own, pasted) = prompt.split_at(end);
     let is_own = !own.trim_start().starts_with(['#', '/', '!', '$', '➜', '❯']);
     (is_own && !pasted.trim().is_empty()).then_some((own, pasted))
 }
+
+/// What somebody types behind a line that hands something over is shorter.
+const HANDED_BYTES_MIN: usize = 1500;
 
 /// What stands further behind is part of what was pasted.
 const LEAD_LINES_MAX: usize = 3;
@@ -106,7 +117,28 @@ impl<'p> Prose<'p> {
         }
         (self.error, self.address) = (self.error.or(inside.error), self.address.or(inside.address));
         let is_all = self.sentences.len() == own;
+        if title.is_some() {
+            self.document = inside.first_paragraph();
+        }
         self.pasted = inside.sentences.into_iter().next().filter(|_| is_all);
+    }
+
+    /// The first sentences behind headings and labels that say something.
+    fn first_paragraph(&self) -> Vec<String> {
+        const SENTENCES: usize = 3;
+        const CHARS_MIN: usize = 40;
+        let is_prose = |nth: &usize| {
+            let sentence = &self.sentences[*nth];
+            let is_led = sentence.ends_with(':');
+            !self.headings.contains(nth) && !is_led && sentence.chars().count() >= CHARS_MIN
+        };
+        let Some(first) = (0..self.sentences.len()).find(is_prose) else {
+            return Vec::new();
+        };
+        let ends = |nth: &usize| self.headings.contains(nth) || self.points.contains(nth);
+        let next = (first + 1..self.sentences.len()).take_while(|nth| !ends(nth));
+        let all = std::iter::once(first).chain(next).take(SENTENCES);
+        all.map(|nth| self.sentences[nth].clone()).collect()
     }
 
     fn read(&mut self, text: &'p str, before: &str) {
@@ -122,7 +154,9 @@ impl<'p> Prose<'p> {
             if is_shell(bare) {
                 // what stands right above a shell's mark is its own line
                 self.sentences.truncate(above);
-                self.headings.retain(|nth| *nth < above);
+                for known in [&mut self.headings, &mut self.points, &mut self.lines] {
+                    known.retain(|nth| *nth < above);
+                }
                 inside_shell = true;
             }
             if inside_shell {
@@ -147,8 +181,13 @@ impl<'p> Prose<'p> {
                     .filter(|more| !more.is_empty())
                     .map(str::to_owned),
             );
-            if bare.starts_with('#') && self.sentences.len() > above {
-                self.headings.push(above);
+            if self.sentences.len() > above {
+                self.lines.push(above);
+                match bare.starts_with('#') {
+                    true => self.headings.push(above),
+                    false if is_listed(bare) => self.points.push(above),
+                    false => {}
+                }
             }
             if self.sentences.len() >= SENTENCES_MAX {
                 break;
@@ -233,6 +272,11 @@ fn point(line: &str) -> &str {
     numbered
         .filter(|rest| rest.starts_with(' '))
         .map_or(rest, str::trim_start)
+}
+
+/// A point of a list.
+fn is_listed(line: &str) -> bool {
+    !line.starts_with('>') && point(line) != line
 }
 
 /// Files that were dropped on the prompt stand before it, in quotes.

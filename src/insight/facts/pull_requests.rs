@@ -3,6 +3,7 @@
 use super::line::{LocatedItem, found};
 use crate::model::finding::Finding;
 use crate::model::summary::{PullRequest, Sourced};
+use std::collections::BTreeMap;
 
 /// Those that were opened, and others that were merged or closed, each in its last state.
 pub fn pull_requests(lines: &[LocatedItem<'_>]) -> Vec<Sourced<PullRequest>> {
@@ -36,6 +37,48 @@ fn is_meant(known: &str, named: &str) -> bool {
     let number = |name: &str| name.rsplit(['/', '#']).next().unwrap_or(name).to_owned();
     known == named
         || (known.starts_with('#') || named.starts_with('#')) && number(known) == number(named)
+}
+
+/// The pull request that most of the log speaks of, where it is one.
+pub(super) fn pull_request(lines: &[LocatedItem<'_>]) -> Option<u64> {
+    const CUES: [&str; 6] = [
+        "/pull/",
+        "/pulls/",
+        "PR #",
+        "pr view ",
+        "pr checkout ",
+        "pr diff ",
+    ];
+    let mut counts: BTreeMap<u64, usize> = Default::default();
+    for line in lines.iter().filter(|line| line.main) {
+        let text = line.item.text;
+        for cue in CUES {
+            for (at, _) in text.match_indices(cue) {
+                let digits = text[at + cue.len()..]
+                    .split(|c: char| !c.is_ascii_digit())
+                    .next();
+                if let Some(number) = digits.and_then(|digits| digits.parse().ok()) {
+                    *counts.entry(number).or_default() += 1;
+                }
+            }
+        }
+        for finding in line.item.findings {
+            let named = match finding {
+                Finding::PullRequest(address) => address,
+                Finding::PullRequestState { named, .. } => named,
+                _ => continue,
+            };
+            let digits = named.rsplit(['/', '#']).next();
+            if let Some(number) = digits.and_then(|digits| digits.parse().ok()) {
+                *counts.entry(number).or_default() += 1;
+            }
+        }
+    }
+    let all: usize = counts.values().sum();
+    let (number, most) = counts
+        .into_iter()
+        .max_by_key(|(number, count)| (*count, std::cmp::Reverse(*number)))?;
+    (most * 2 > all).then_some(number)
 }
 
 #[cfg(test)]

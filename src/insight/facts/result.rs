@@ -5,7 +5,8 @@ use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::stated::{STEP_BYTES_MAX, one_line, stated, stated_first};
+use super::remarks::{done_so_far, parts};
+use super::stated::{STEP_BYTES_MAX, begun, one_line, stated, stated_first};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -264,6 +265,8 @@ struct Answer<'l, 't> {
     said: Vec<String>,
     /// Of these: of words before the line, and behind it.
     around: (usize, usize),
+    /// Of the line itself it is everything.
+    is_all: bool,
     /// Somebody asked for an account of the session.
     is_account: bool,
     /// Where its prompt stands.
@@ -290,7 +293,7 @@ impl<'l, 't> Answer<'l, 't> {
             () if is_asked && !findings().any(changes) => Came::Worked,
             () => Came::Said,
         };
-        let (line, said, around) = last_said(exchange, edits)?;
+        let (line, said, around, is_all) = last_said(exchange, edits)?;
         let words = line.words();
         let is_open = || match came {
             Came::Changed => proposes_work(words),
@@ -315,6 +318,7 @@ impl<'l, 't> Answer<'l, 't> {
             line,
             said,
             around,
+            is_all,
             is_account: false,
             at,
             came,
@@ -331,7 +335,11 @@ impl<'l, 't> Answer<'l, 't> {
     fn beginning(&self, chars_max: usize) -> String {
         let (before, behind) = self.around;
         let mut said = self.said[..before].to_vec();
-        said.extend(stated(self.line.words()));
+        let own = before..self.said.len() - behind;
+        match self.is_all {
+            true => said.extend_from_slice(&self.said[own]),
+            false => said.extend(stated(self.line.words())),
+        }
         said.extend_from_slice(&self.said[self.said.len() - behind..]);
         fitted(&said, chars_max)
     }
@@ -363,8 +371,9 @@ fn is_edit(finding: &&Finding) -> bool {
     matches!(finding, Finding::Changed { .. })
 }
 
-/// Words that end an exchange, with what they state, and how many lines of that stand before and behind these words.
-type LastSaid<'l, 't> = (&'l LocatedItem<'t>, Vec<String>, (usize, usize));
+/// Words that end an exchange, with what they state, how many lines of that stand before and behind these words, and
+/// whether the others are everything that these state.
+type LastSaid<'l, 't> = (&'l LocatedItem<'t>, Vec<String>, (usize, usize), bool);
 
 /// The words that end an exchange: the last ones, or the report right before them where they only say that it is
 /// done. Where they name no file of what was changed, with the points of earlier reports that do.
@@ -373,73 +382,33 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
     let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
     let mut words = words.filter(|(_, line)| !line.words().is_empty() && states(line.words()));
     let (at, last) = words.next()?;
-    let said = stated_first(last.words());
+    let (said, is_all) = begun(last.words());
     let bytes: usize = said.iter().map(String::len).sum();
     if bytes < SHORT_BYTES {
         let long = words.take(NEAR_ANSWERS).find_map(|(at, line)| {
             let after = exchange[at..].iter().flat_map(|line| line.item.findings);
             let is_late = after.filter(is_edit).count() * 2 <= edits;
             let is_long = is_late && line.words().len() >= LIST_BYTES_MIN;
-            let list = is_long.then(|| stated_first(line.words()))?;
+            let (list, is_all) = is_long.then(|| begun(line.words()))?;
             let points = list.iter().filter(|line| is_point(line)).count();
             let is_report = list.len() >= 2 && line.words().len() >= REPORT_BYTES_MIN;
-            (points >= 2 || is_report).then_some((line, list))
+            (points >= 2 || is_report).then_some((line, list, is_all))
         });
-        if let Some((line, mut list)) = long {
+        if let Some((line, mut list, is_all)) = long {
             let behind = said.len();
             list.extend(said);
-            return Some((line, list, (0, behind)));
+            return Some((line, list, (0, behind), is_all));
         }
     }
-    let mut all = parts(&exchange[..at], &said);
+    // who waits tells what is done in the words before
+    let mut all = match bytes < LIST_BYTES_MIN && ending(last.words()) == Ending::Waits {
+        true => done_so_far(&exchange[..at]),
+        false => parts(&exchange[..at], &said),
+    };
     let before = all.len();
     all.extend(said);
-    (!all.is_empty()).then_some((last, all, (before, 0)))
+    (!all.is_empty()).then_some((last, all, (before, 0), is_all))
 }
-
-/// Points of reports in the middle of work that name files which were changed; none where the last words name one.
-fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String> {
-    let changed = |line: &LocatedItem<'_>| {
-        let paths = line
-            .item
-            .findings
-            .iter()
-            .filter_map(|finding| match finding {
-                Finding::Changed { path, .. } => path.rsplit(['/', '\\']).next().map(str::to_owned),
-                _ => None,
-            });
-        paths.collect::<Vec<String>>()
-    };
-    let first = exchange.iter().position(|line| !changed(line).is_empty());
-    let Some(first) = first else {
-        return Vec::new();
-    };
-    let names: Vec<String> = exchange.iter().flat_map(changed).collect();
-    let names_one = |text: &&String| names.iter().any(|name| text.contains(name.as_str()));
-    let points = last.iter().filter(|text| is_point(text)).count();
-    if points >= 2 || last.iter().any(|text| names_one(&text)) {
-        return Vec::new();
-    }
-    let reports = exchange[first..].iter();
-    let reports = reports.filter(|line| line.main && line.item.kind == ItemKind::Agent);
-    let mut all: Vec<String> = Vec::new();
-    for line in reports.filter(|line| line.words().contains("\n- ")) {
-        let points = stated_first(line.words());
-        let points = points
-            .iter()
-            .filter(|text| is_point(text))
-            .filter(names_one);
-        for point in points {
-            if all.len() < PARTS_MAX && !all.contains(point) {
-                all.push(point.clone());
-            }
-        }
-    }
-    all
-}
-
-/// More points of the middle of work are a log.
-const PARTS_MAX: usize = 5;
 
 /// Without a list, shorter words tell of one thing.
 const REPORT_BYTES_MIN: usize = 400;

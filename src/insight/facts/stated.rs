@@ -11,6 +11,7 @@ use crate::rules::requests::{
     RequestKind, is_chatter, is_heading_of_all, is_stale, offered, request,
 };
 use crate::rules::words::sentences;
+use std::borrow::Cow;
 
 /// In one line only so much is told.
 pub const STEP_BYTES_MAX: usize = 220;
@@ -25,17 +26,22 @@ fn beginning(words: &str, bytes_max: usize) -> Option<String> {
 /// What an agent's words state, line by line: sentences as they are, rows of tables as points, what a list is
 /// about before it; without chatter, announcements, code, questions and offers.
 pub fn stated(words: &str) -> Vec<String> {
-    stated_in(words, READ_BYTES_MAX)
+    stated_in(words, READ_BYTES_MAX).0
 }
 
 /// How that begins: as much as one line may tell.
 pub fn stated_first(words: &str) -> Vec<String> {
+    begun(words).0
+}
+
+/// The same, and whether that is all of it.
+pub fn begun(words: &str) -> (Vec<String>, bool) {
     stated_in(words, 5 * STEP_BYTES_MAX)
 }
 
-/// Behind so many bytes points of lists are only counted, and prose isn't read.
-fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
-    let mut inside_code = false;
+/// Behind so many bytes points of lists are only counted, and prose isn't read: then it isn't all.
+fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
+    let (mut inside_code, mut is_all) = (false, true);
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
@@ -57,6 +63,7 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
             continue;
         }
         let mut is_header = || lines.peek().is_some_and(|next| is_rule(next.trim_start()));
+        is_all &= bytes <= bytes_max;
         let said = match bare.starts_with('|') {
             true if is_header() => {
                 columns = cells(bare).collect();
@@ -73,7 +80,7 @@ fn stated_in(words: &str, bytes_max: usize) -> Vec<String> {
         }
     }
     sections.begin("", &mut all);
-    without_lead_ins(sections.listed(all))
+    (without_lead_ins(sections.listed(all)), is_all)
 }
 
 /// A line that is code: `9759b67d chore: use it`.
@@ -218,6 +225,7 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
         let last = sentences(line).last().unwrap_or_default();
         let before = line.strip_suffix(last).unwrap_or_default().trim_end();
         let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
+        let is_alone = is_alone && !shows(line);
         let states = states_itself(last);
         match before.is_empty() {
             _ if states => kept.push(format!("{}.", line.trim_end_matches(':'))),
@@ -267,8 +275,15 @@ fn states_itself(sentence: &str) -> bool {
         .rsplit(' ')
         .next()
         .unwrap_or_default();
-    let is_lead = LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last);
+    let is_lead =
+        LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last) || shows(&lower);
     sentence.split_whitespace().count() >= WORDS_MIN && !is_lead && !is_ask
+}
+
+/// It only leads to what is shown: `Based on the log, here's the entry:`
+fn shows(sentence: &str) -> bool {
+    const CUES: [&str; 4] = ["here's ", "here’s ", "here is ", "here are "];
+    CUES.iter().any(|cue| sentence.contains(cue))
 }
 
 fn indent(line: &str) -> usize {
@@ -351,9 +366,8 @@ const HEADING_WORDS_MAX: usize = 6;
 /// What a line states; `first`: nothing was stated yet.
 fn said(line: &str, first: bool) -> String {
     let indent = &line[..line.len() - line.trim_start().len()];
-    let bare = line.trim_start();
     let mut out = String::new();
-    let text = without_targets(&folded(bare));
+    let text = without_targets(&folded(&undecorated(line.trim_start())));
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
         // it is told beside the result as what is left; what follows it in its paragraph hangs on it
@@ -382,6 +396,25 @@ fn said(line: &str, first: bool) -> String {
     match out.is_empty() {
         true => out,
         false => format!("{indent}{out}"),
+    }
+}
+
+/// `✅ Done` as `- Done`, `🎯 **Done**` as `**Done**`: what is drawn before words says no more than that they begin.
+fn undecorated(line: &str) -> Cow<'_, str> {
+    let is_drawn =
+        |c: char| c >= '\u{1f000}' || matches!(c, '✅' | '✔' | '✓' | '✨' | '\u{fe0f}' | ' ');
+    if line.is_ascii() {
+        return Cow::Borrowed(line);
+    }
+    let (mark, rest) = match line.strip_prefix("- ") {
+        Some(rest) => ("- ", rest),
+        None => ("", line),
+    };
+    let bare = rest.trim_start_matches(is_drawn);
+    let is_tick = mark.is_empty() && rest.starts_with(['✅', '✔', '✓']);
+    match bare.len() == rest.len() {
+        true => Cow::Borrowed(line),
+        false => Cow::Owned(format!("{}{bare}", if is_tick { "- " } else { mark })),
     }
 }
 

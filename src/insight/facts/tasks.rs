@@ -8,7 +8,7 @@ use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
-use crate::rules::words::tokens;
+use crate::rules::words::{content_words, tokens};
 
 /// Next steps of one session.
 const NEXT_STEPS_MAX: usize = 8;
@@ -83,7 +83,22 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
             TaskState::Dropped => {}
         }
     }
+    let open: Vec<Vec<String>> = tasks.open.iter().map(|task| topic(&task.what)).collect();
+    tasks.done.retain(|done| {
+        let done = topic(&done.what);
+        let is_within = |open: &Vec<String>| done.iter().all(|word| open.contains(word));
+        done.len() < TOPIC_WORDS_MIN || !open.iter().any(is_within)
+    });
     tasks
+}
+
+/// A task with fewer words may be part of another by chance.
+const TOPIC_WORDS_MIN: usize = 3;
+
+/// What a task is about, without what stands in parentheses behind it: a task that is open in more words is not done.
+fn topic(task: &str) -> Vec<String> {
+    let task = task.split(" (").next().unwrap_or(task);
+    content_words(task)
 }
 
 /// A new list says which tasks are open; what it doesn't name was given up. Where all of its tasks are done,

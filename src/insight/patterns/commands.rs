@@ -27,6 +27,11 @@ pub struct Failing {
     pub command: String,
     /// Failures, of its runs.
     pub failed: Rate,
+    /// Failures after which another command did it, nothing having been changed between. This and the next four
+    /// make up all failures.
+    pub otherwise: u64,
+    /// Of these by `instead`.
+    pub by_instead: u64,
     /// Failures after which it worked, something having been changed between.
     pub mended: u64,
     /// Failures after which it worked as it was, without a change.
@@ -57,14 +62,23 @@ pub(super) struct Commands(BTreeMap<u32, Command>);
 #[derive(Debug, Default)]
 struct Command {
     called: Vec<String>,
-    /// Runs and failures, by what runs it: a wrapper may be what fails.
-    by_program: BTreeMap<String, (u64, u64)>,
+    /// By what runs it: a wrapper may be what fails.
+    by_program: BTreeMap<String, Runs>,
+    failed: u64,
+    variants: BTreeMap<String, Tried>,
+}
+
+/// Runs of a command by one program, and what came of those that failed.
+#[derive(Clone, Debug, Default)]
+struct Runs {
+    all: u64,
     failed: u64,
     mended: u64,
     passed: u64,
     again: u64,
     left: u64,
-    variants: BTreeMap<String, Tried>,
+    /// By the command that worked then.
+    otherwise: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Default)]
@@ -81,8 +95,8 @@ struct Open {
     changed: bool,
     /// It said which tests failed: no other way to run them changes that.
     is_red: bool,
-    /// Something else worked, nothing having been changed since.
-    is_answered: bool,
+    /// What else worked, nothing having been changed since.
+    answer: Option<String>,
 }
 
 /// One run.
@@ -106,25 +120,27 @@ impl Commands {
                 open.values_mut().for_each(|open| open.changed = true);
             }
         }
-        let left = open.into_iter().filter(|(_, open)| !open.is_answered);
-        for (key, _) in left {
-            self.0.entry(key).or_default().left += 1;
+        for (key, open) in open {
+            let runs = self.0.entry(key).or_default().runs_by(&open.words);
+            runs.settle(open.answer, |runs| &mut runs.left);
         }
     }
 
     fn add_run(&mut self, session: &str, run: Run, open: &mut BTreeMap<u32, Open>) {
         self.add_variant(session, &run, open);
         let command = self.0.entry(run.key).or_default();
-        let (runs, failed) = command.by_program.entry(program(&run.words)).or_default();
-        *runs += 1;
-        *failed += u64::from(run.failed);
+        let runs = command.runs_by(&run.words);
+        runs.all += 1;
+        runs.failed += u64::from(run.failed);
         command.failed += u64::from(run.failed);
-        match open.remove(&run.key) {
-            Some(_) if run.failed => command.again += 1,
-            Some(open) if open.changed => command.mended += 1,
-            Some(open) if open.is_answered => {}
-            Some(_) => command.passed += 1,
-            None => {}
+        if let Some(open) = open.remove(&run.key) {
+            let changed = open.changed;
+            let runs = command.runs_by(&open.words);
+            runs.settle(open.answer, |runs| match (run.failed, changed) {
+                (true, _) => &mut runs.again,
+                (false, true) => &mut runs.mended,
+                (false, false) => &mut runs.passed,
+            });
         }
         if run.failed {
             command.called.clone_from(&run.words);
@@ -134,7 +150,7 @@ impl Commands {
                     words: run.words,
                     changed: false,
                     is_red: run.is_red,
-                    is_answered: false,
+                    answer: None,
                 },
             );
         }
@@ -146,7 +162,9 @@ impl Commands {
             if failed.is_red || !is_variant(&failed.words, &run.words) {
                 continue;
             }
-            failed.is_answered |= !run.failed;
+            if !run.failed {
+                failed.answer.get_or_insert_with(|| shown(&run.words));
+            }
             let command = self.0.entry(*key).or_default();
             let tried = command.variants.entry(shown(&run.words)).or_default();
             match run.failed {
@@ -200,20 +218,35 @@ impl Run {
 }
 
 impl Command {
+    fn runs_by(&mut self, words: &[String]) -> &mut Runs {
+        self.by_program.entry(program(words)).or_default()
+    }
+
+    fn own_runs(&self) -> Runs {
+        let own = self.by_program.get(&program(&self.called));
+        own.cloned().unwrap_or_default()
+    }
+
     /// `None`: it says nothing.
     fn told(&self) -> Option<Failing> {
-        let own = self.by_program.get(&program(&self.called));
-        let (runs, failed) = own.copied().unwrap_or_default();
-        let (failed, instead) = (Rate::new(failed, runs), self.instead());
+        let (runs, instead) = (self.own_runs(), self.instead());
+        let failed = Rate::new(runs.failed, runs.all);
         let is_often = failed.rate >= FAILURES_SHARE_MIN && !only_looks(&self.called);
         let says = instead.is_some() || is_often && !is_code(&self.called);
-        (says && !self.called.is_empty()).then(|| Failing {
+        let says = says && runs.failed >= FAILURES_FEW && !self.called.is_empty();
+        let by = |command: &String| runs.otherwise.get(command).copied();
+        says.then(|| Failing {
             command: shown(&self.called),
             failed,
-            mended: self.mended,
-            passed: self.passed,
-            again: self.again,
-            left: self.left,
+            otherwise: runs.otherwise.values().sum(),
+            by_instead: instead
+                .as_ref()
+                .and_then(|one| by(&one.command))
+                .unwrap_or(0),
+            mended: runs.mended,
+            passed: runs.passed,
+            again: runs.again,
+            left: runs.left,
             instead,
         })
     }
@@ -221,8 +254,9 @@ impl Command {
     /// The one that worked most often, more often than it failed, and than the command itself worked when it was
     /// repeated.
     fn instead(&self) -> Option<Variant> {
+        let passed = self.own_runs().passed;
         let works = |tried: &Tried| {
-            tried.worked >= WORKED_FEW.max(self.passed + 1) && tried.worked > tried.failed
+            tried.worked >= WORKED_FEW.max(passed + 1) && tried.worked > tried.failed
         };
         let works = self.variants.iter().filter(|(_, tried)| works(tried));
         let best = works.max_by_key(|(_, tried)| (tried.sessions.len(), tried.worked));
@@ -231,6 +265,16 @@ impl Command {
             worked: tried.worked,
             sessions: tried.sessions.len() as u64,
         })
+    }
+}
+
+impl Runs {
+    /// A failure came to an end: by another command, or in one of the other ways.
+    fn settle(&mut self, answer: Option<String>, or: impl FnOnce(&mut Runs) -> &mut u64) {
+        match answer {
+            Some(command) => *self.otherwise.entry(command).or_default() += 1,
+            None => *or(self) += 1,
+        }
     }
 }
 
@@ -474,5 +518,43 @@ mod tests {
         let found = all.failing(9);
         assert_eq!(found[0].command, "rtk bun run test");
         assert_eq!((found[0].failed.hits, found[0].failed.rate), (3, 1.0));
+    }
+
+    #[test]
+    fn what_came_of_failures_adds_up_to_them() {
+        let mut all = Commands::default();
+        // by `rtk` it fails, by itself now and then: they are no failures of `rtk`
+        let runs = [
+            ("bun run test", Some(false)),
+            ("bun run test", Some(true)),
+            ("rtk bun run test", Some(false)),
+            ("bun run test", Some(true)),
+            ("rtk bun run test", Some(false)),
+            ("rtk bun run test", Some(false)),
+            ("bun run test -q", Some(true)),
+            ("bun run test", Some(true)),
+            ("rtk bun run test", Some(false)),
+            ("a.ts", None),
+            ("rtk bun run test", Some(true)),
+            ("rtk bun run test", Some(false)),
+        ];
+        for id in ["a", "b"] {
+            session(&mut all, id, &runs);
+        }
+        session(
+            &mut all,
+            "c",
+            &[("mise x -- go vet", Some(false)), ("go vet", Some(false))],
+        );
+        let found = all.failing(9);
+        let told: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
+        assert_eq!(told, ["rtk bun run test"], "others failed once");
+        for one in &found {
+            let ends = one.otherwise + one.mended + one.passed + one.again + one.left;
+            assert_eq!(one.failed.hits, ends, "{one:?}");
+        }
+        let rtk = &found[0];
+        assert_eq!((rtk.failed.hits, rtk.failed.of, rtk.otherwise), (10, 12, 4));
+        assert_eq!((rtk.mended, rtk.again, rtk.left), (2, 2, 2));
     }
 }

@@ -40,6 +40,8 @@ pub struct Sequence {
 /// What sessions have in common.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Insights {
+    /// Sessions of which nobody knows how they ended.
+    pub without_outcome: u64,
     /// Completed ones, of the sessions that say how they ended.
     pub completed: Rate,
     /// Sequences of which sessions are completed surely more often than others.
@@ -64,6 +66,7 @@ impl Insights {
 #[derive(Debug, Default)]
 pub struct Patterns {
     sessions: Tried,
+    without_outcome: u64,
     sequences: BTreeMap<Vec<String>, Tried>,
     commands: Commands,
     errors: Errors,
@@ -101,6 +104,8 @@ impl Patterns {
             for sequence in steps::sequences(lines) {
                 self.sequences.entry(sequence).or_default().add(completed);
             }
+        } else {
+            self.without_outcome += 1;
         }
         self.commands.add(session, lines);
         self.errors.add(session, lines, resolved);
@@ -128,6 +133,7 @@ impl Patterns {
         leading.truncate(LINES_MAX);
         misleading.truncate(LINES_MAX);
         Insights {
+            without_outcome: self.without_outcome,
             completed: usual,
             leading,
             misleading,
@@ -293,7 +299,8 @@ mod tests {
             "Commands that fail",
             "make deploy",
             "  failed 2 of 2, 100 % (34–100)",
-            "  what worked instead: make deploy FORCE=1 (2 times in 2 sessions)",
+            "  what worked instead: make deploy FORCE=1",
+            "  afterwards: 2 done that way",
             "Recurring errors",
             "the lock is held by ada (2 times in 2 sessions)",
             "  from: make deploy",

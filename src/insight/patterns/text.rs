@@ -42,13 +42,16 @@ impl Sequence {
 }
 
 impl Failing {
-    /// `make deploy` and below it `failed 4 of 5, 80 % (38–96); make deploy FORCE=1 worked instead, 4 times`.
+    /// `make deploy` and below it `failed 4 of 5, 80 % (38–96)`, `what worked instead: make deploy FORCE=1`, and what
+    /// came of each of the four.
     fn lines(&self) -> Vec<String> {
         let mut then = Vec::new();
         if let Some(instead) = &self.instead {
-            then.push(instead.line());
+            then.push(format!("what worked instead: {}", instead.command));
         }
         let more = [
+            (self.by_instead, "done that way"),
+            (self.otherwise - self.by_instead, "done another way"),
             (self.mended, "fixed by a change"),
             (self.passed, "passed when repeated"),
             (self.again, "failed again"),

@@ -66,6 +66,7 @@ impl SessionWork {
         for (outcome, many) in std::mem::take(&mut other.outcomes) {
             *self.outcomes.entry(outcome).or_default() += many;
         }
+        self.cut_off += other.cut_off;
         self.also.push(other.session);
         self.also.append(&mut other.also);
     }
@@ -86,17 +87,36 @@ impl SessionWork {
 
     /// `completed`; of several `11 completed, 1 in progress`.
     pub(super) fn ended_how(&self) -> Option<String> {
-        let told = |outcome: SessionOutcome| outcome.as_str().replace('_', " ");
-        let several = SessionOutcome::ALL.into_iter().filter_map(|outcome| {
-            let many = self.outcomes.get(&outcome)?;
-            Some(format!("{many} {}", told(outcome)))
-        });
-        let several: Vec<String> = several.collect();
         match self.outcomes.values().sum::<u64>() {
-            0 | 1 => self.outcome.map(told),
-            _ => Some(several.join(", ")),
+            0 | 1 => self
+                .outcome
+                .map(|outcome| outcome.words(self.cut_off > 0).to_owned()),
+            _ => {
+                let many = |outcome| self.outcomes.get(&outcome).copied();
+                Some(ended(many, self.cut_off))
+            }
         }
     }
+}
+
+/// `11 completed, 1 in progress, 2 cut off`: how many ended in which way; of those in progress so many are cut off.
+pub(super) fn ended(many: impl Fn(SessionOutcome) -> Option<u64>, cut_off: u64) -> String {
+    let mut told = Vec::new();
+    let mut add = |many: u64, words: &str| {
+        if many > 0 {
+            told.push(format!("{many} {words}"));
+        }
+    };
+    for outcome in SessionOutcome::ALL {
+        let many = many(outcome).unwrap_or(0);
+        let quiet = match outcome {
+            SessionOutcome::InProgress => cut_off.min(many),
+            _ => 0,
+        };
+        add(many - quiet, outcome.words(false));
+        add(quiet, outcome.words(true));
+    }
+    told.join(", ")
 }
 
 /// A request whatever its case, its blanks and the mark at its end.

@@ -13,9 +13,10 @@ pub use text::markdown;
 pub use work::{RecapSession, SessionFact, SessionWork};
 
 use crate::model::summary::{Decision, PullRequest, Resolution, SessionCommit, Sourced};
+use crate::model::time::Time;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use work::work;
+use work::{is_cut_off, work};
 
 /// What came of several sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -24,6 +25,9 @@ pub struct Recap {
     pub sessions: u64,
     /// How they ended; those that don't say are in none.
     pub outcomes: BTreeMap<&'static str, u64>,
+    /// Of those that are in progress, the ones whose logs grow no more.
+    #[serde(skip)]
+    cut_off: u64,
     /// The one with most sessions first.
     pub projects: Vec<RecapProject>,
 }
@@ -54,8 +58,8 @@ pub struct RecapProject {
 }
 
 /// Of these sessions, in the order in which they are given: the latest first. `done`: what was done in these
-/// projects since the earliest of them, also by other sessions.
-pub fn recap(sessions: Vec<RecapSession>, done: &[DoneLater]) -> Recap {
+/// projects since the earliest of them, also by other sessions. `now`: the present time.
+pub fn recap(sessions: Vec<RecapSession>, done: &[DoneLater], now: Time) -> Recap {
     let mut recap = Recap {
         sessions: sessions.len() as u64,
         ..Recap::default()
@@ -66,11 +70,12 @@ pub fn recap(sessions: Vec<RecapSession>, done: &[DoneLater]) -> Recap {
     for session in sessions {
         if let Some(outcome) = session.summary.outcome {
             *recap.outcomes.entry(outcome.as_str()).or_default() += 1;
+            recap.cut_off += u64::from(is_cut_off(outcome, session.ended, now));
         }
         let at = recap.project_of(&session);
         let parent = session.parent.clone();
         let parent = parent.filter(|parent| ids.contains(parent) && *parent != session.id);
-        let work = recap.projects[at].add(session, parent.is_some(), done);
+        let work = recap.projects[at].add(session, parent.is_some(), (done, now));
         match (parent, work) {
             (Some(parent), Some(work)) => started.entry(parent).or_default().push(work),
             (None, Some(work)) => recap.projects[at].worked_on.push(work),
@@ -121,7 +126,7 @@ impl RecapProject {
         &mut self,
         session: RecapSession,
         is_started: bool,
-        done: &[DoneLater],
+        (done, now): (&[DoneLater], Time),
     ) -> Option<SessionWork> {
         let (id, mut summary) = (session.id.clone(), session.summary.clone());
         let steps = std::mem::take(&mut summary.next_steps).into_iter();
@@ -140,7 +145,7 @@ impl RecapProject {
         extend(&mut self.commits, &id, summary.commits);
         summary.pull_requests.reverse();
         extend(&mut self.pull_requests, &id, summary.pull_requests);
-        work(session)
+        work(session, now)
     }
 
     /// Folds what repeats, and puts what is open first.

@@ -5,6 +5,7 @@ use crate::insight::facts::{OFFERED, UNANSWERED, is_older_task, says_uncommitted
 use crate::model::summary::Sourced;
 use crate::model::time::Time;
 use crate::rules::commit_words::telling_words;
+use crate::rules::left::is_settled;
 use crate::rules::words::{is_same, tokens};
 
 /// Something that a session did, which may be what another one left open.
@@ -40,6 +41,9 @@ pub(super) fn is_open(step: &Sourced<String>, session: &RecapSession, done: &[Do
     let text = step.what.as_str();
     // nobody knows of a remote, or whether it was done without a word
     if says_unpushed(text) == Some(false) || says_uncommitted(text) || is_older_task(text) {
+        return false;
+    }
+    if is_settled(text) {
         return false;
     }
     let since = session.began.get(&step.episode).copied().or(session.ended);
@@ -180,6 +184,8 @@ mod tests {
     fn what_nobody_has_to_do_is_not_open() {
         assert!(left("Committed, not pushed: a", &[], 2));
         assert!(!left("Committed: a", &[], 2), "nobody knows of a remote");
+        let wanted = "Not pushed, per your instruction: only the commit is here.";
+        assert!(!left(wanted, &[], 2), "it was wanted so");
         let older = format!("Ship it{}", crate::insight::facts::OLDER_TASK);
         assert!(!left(&older, &[], 2), "nobody ticked it off");
     }

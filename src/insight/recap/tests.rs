@@ -51,7 +51,9 @@ fn comes_to(mut session: RecapSession, result: &str) -> RecapSession {
 }
 
 fn told(sessions: Vec<RecapSession>) -> String {
-    markdown(&recap(sessions, &[]), "this week", |id| id[..2].to_owned())
+    markdown(&recap(sessions, &[], Time(0)), "this week", |id| {
+        id[..2].to_owned()
+    })
 }
 
 #[test]
@@ -75,12 +77,38 @@ fn projects_tell_what_is_open_first_and_what_their_sessions_came_to() {
         open,
         silent,
     ]);
-    let wants = "# Recap: this week\n\n4 sessions: 1 completed, 2 in progress.\n\n\
+    let wants = "# Recap: this week\n\n4 sessions: 1 completed, 2 in progress, 1 without a known outcome.\n\n\
         ## shop\n\n### Left open\n- Tag it [bb:9]\n\n\
         ### Worked on\n- Ship the release. (in progress) [bb]\n\
         - Fix the cart. → The discount counts once now. (completed, 1 file +4 −1) [aa]\n\n\
         ## notes\n\n### Worked on\n- Write them down. (in progress) [cc]\n";
     assert_eq!(text, wants);
+}
+
+#[test]
+fn nothing_is_in_progress_in_a_log_that_is_quiet_for_a_day() {
+    use SessionOutcome::{Completed, InProgress};
+    const DAY: i64 = 86_400_000;
+    let ended = |id: &str, outcome, at| RecapSession {
+        ended: Some(Time(at)),
+        ..session(id, "shop", "Fix the cart", outcome)
+    };
+    let all = vec![
+        ended("aaaa", InProgress, 9 * DAY),
+        ended("bbbb", InProgress, 3 * DAY),
+        ended("cccc", Completed, 2 * DAY),
+    ];
+    let shown = |id: &str| id[..2].to_owned();
+    let text = markdown(&recap(all, &[], Time(9 * DAY + 7)), "this week", shown);
+    let ends = "1 completed, 1 in progress, 1 cut off";
+    assert!(text.contains(&format!("3 sessions: {ends}.\n")), "{text}");
+    let line = format!("- Fix the cart (3 sessions, {ends}) [aa, bb, cc]\n");
+    assert!(text.contains(&line), "{text}");
+    let old = vec![ended("bbbb", InProgress, 3 * DAY)];
+    let recap = recap(old, &[], Time(9 * DAY));
+    assert_eq!(recap.outcomes["in_progress"], 1, "the stored word stays");
+    let text = markdown(&recap, "this week", shown);
+    assert!(text.contains("- Fix the cart (cut off) [bb]\n"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A recap as Markdown.
 
+use super::fold::ended;
 use super::work::{SessionFact, SessionWork};
 use super::{Recap, RecapProject};
 use crate::insight::summary::{commit, pull_request, short as cut, undone};
@@ -74,16 +75,17 @@ fn fixed(error: &Resolution) -> String {
 
 /// `12 sessions: 8 completed, 1 blocked.`
 fn head(recap: &Recap) -> String {
-    let outcomes = SessionOutcome::ALL.map(SessionOutcome::as_str).into_iter();
-    let ended = outcomes.filter_map(|outcome| {
-        let many = recap.outcomes.get(outcome)?;
-        Some(format!("{many} {}", outcome.replace('_', " ")))
-    });
-    let ended: Vec<String> = ended.collect();
-    let ended = match ended.is_empty() {
-        true => String::new(),
-        false => format!(": {}", ended.join(", ")),
-    };
+    let many = |outcome: SessionOutcome| recap.outcomes.get(outcome.as_str()).copied();
+    let known: u64 = recap.outcomes.values().sum();
+    let mut ended = ended(many, recap.cut_off);
+    match recap.sessions.saturating_sub(known) {
+        0 => {}
+        _ if ended.is_empty() => {}
+        without => ended += &format!(", {without} without a known outcome"),
+    }
+    if !ended.is_empty() {
+        ended.insert_str(0, ": ");
+    }
     format!("{}{ended}.", plural(recap.sessions, "session"))
 }
 

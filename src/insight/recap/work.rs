@@ -2,7 +2,7 @@
 
 use crate::insight::summary::short;
 use crate::model::finding::{CommitSize, TestCounts};
-use crate::model::summary::{ChangedFile, SessionOutcome, Sourced, Summary};
+use crate::model::summary::{ChangedFile, SessionOutcome, Sourced, Summary, is_quiet};
 use crate::model::time::Time;
 use crate::rules::paths::is_throwaway;
 use crate::rules::words::{content_words, sentences};
@@ -64,6 +64,9 @@ pub struct SessionWork {
     /// How many ended so, of several.
     #[serde(skip)]
     pub(super) outcomes: BTreeMap<SessionOutcome, u64>,
+    /// Of those that are in progress, the ones whose logs grow no more.
+    #[serde(skip)]
+    pub(super) cut_off: u64,
     #[serde(skip)]
     pub(super) paths: BTreeSet<String>,
 }
@@ -130,8 +133,13 @@ impl SessionWork {
     }
 }
 
+/// It seems to be in progress, and nobody wrote to its log any more.
+pub(super) fn is_cut_off(outcome: SessionOutcome, ended: Option<Time>, now: Time) -> bool {
+    outcome == SessionOutcome::InProgress && is_quiet(ended, now)
+}
+
 /// `None` where nobody asked for anything and nothing was changed.
-pub(super) fn work(session: RecapSession) -> Option<SessionWork> {
+pub(super) fn work(session: RecapSession, now: Time) -> Option<SessionWork> {
     let summary = session.summary;
     let committed = Committed::of(&summary);
     let asked = summary.objective.map(|objective| objective.what);
@@ -158,6 +166,7 @@ pub(super) fn work(session: RecapSession) -> Option<SessionWork> {
         uncounted: files.iter().any(|file| file.what.uncounted),
         tests: summary.tests.map(|runs| runs.what.last),
         outcomes: outcome.map(|outcome| (outcome, 1)).into_iter().collect(),
+        cut_off: outcome.map_or(0, |outcome| is_cut_off(outcome, session.ended, now).into()),
         paths,
     })
 }

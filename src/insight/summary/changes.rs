@@ -87,7 +87,8 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             created,
             deleted,
             uncounted,
-            ..
+            counted,
+            edits,
         } = &file.what;
         let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
         let lines = match uncounted {
@@ -98,6 +99,7 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             (true, ..) => format!("- `{path}` (deleted)"),
             (_, true, _) => format!("- `{path}`{lines} (new)"),
             (.., true) => format!("- `{path}`{lines} (from git)"),
+            _ if *edits > 1 && !counted => format!("- `{path}`{lines} over {edits} edits"),
             _ => format!("- `{path}`{lines}"),
         }
     };

@@ -1,16 +1,19 @@
 //! A summary as Markdown (003 § 4.2, D41).
 
 mod changes;
+mod checks;
 mod commits;
 mod escape;
 mod sections;
+mod test_results;
 
-use crate::model::finding::TestCounts;
-use crate::model::human::plural;
 use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
-    Resolution, Sourced, Summary, TestRuns,
+    Resolution, Sourced, Summary,
 };
+use crate::rules::replies::{Reply, reply};
+use crate::rules::requests::is_idle;
+use crate::rules::words::content_words;
 pub use commits::{commit, commits};
 pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
@@ -35,7 +38,7 @@ pub fn body(summary: &Summary, profile: &str) -> String {
 }
 
 /// Titles of sections, as a stretch of a summary shows them.
-pub const TITLES: [&str; 16] = [
+pub const TITLES: [&str; 17] = [
     "Objective",
     "Result",
     "Further Requests",
@@ -47,6 +50,7 @@ pub const TITLES: [&str; 16] = [
     "Key Decisions",
     "Decisions by the Agent",
     "Test Results",
+    "Checks",
     "Files Modified",
     COMMITS,
     "Pull Requests",
@@ -59,17 +63,23 @@ pub fn sections(summary: &Summary) -> String {
     let nothing = LlmAdditions::default();
     let llm = summary.llm.as_ref().unwrap_or(&nothing);
     let mut out = String::new();
-    let objective = summary.objective.as_ref().map(|said| said.what.clone());
+    let objective = objective(summary).map(str::to_owned);
     let objective = match llm.objective.as_str() {
         "" => objective,
         model => Some(inline(model)),
     };
     section(&mut out, "Objective", objective);
     section(&mut out, "Result", result(summary));
-    let requests = bullets(&summary.requests, |request| request.clone());
+    let is_decided = |request: &str| {
+        let mut decisions = summary.decisions.iter();
+        decisions.any(|told| told.what.decision == request)
+    };
+    let requests = summary.requests.iter().map(|request| &request.what);
+    let requests = requests.filter(|request| !is_decided(request));
+    let requests = requests.map(|request| format!("- {request}"));
     section(&mut out, "Further Requests", requests);
-    let completed = bullets(&summary.completed, |task| task.clone());
-    section(&mut out, "Completed", completed.chain(said(&llm.completed)));
+    let completed = completed(&summary.completed).chain(said(&llm.completed));
+    section(&mut out, "Completed", completed);
     let cause = llm.root_cause.iter().map(|cause| inline(cause));
     section(&mut out, "Root Cause", cause);
     let errors = summary.errors_resolved.iter().map(|e| resolved(&e.what));
@@ -78,12 +88,20 @@ pub fn sections(summary: &Summary) -> String {
     let settings = changes::settings(summary, llm);
     section(&mut out, "Configuration Changes", settings);
     section(&mut out, "Discoveries", said(&llm.discoveries));
-    let decisions = summary.decisions.iter().map(|d| decision(&d.what));
+    let decisions = summary.decisions.iter();
+    // an agreement stands with the request that it is, and what came of it
+    let is_agreed = |line: u64| {
+        let mut requests = summary.requests.iter();
+        requests.any(|request| request.line == line && request.what.starts_with('“'))
+    };
+    let decisions = decisions.filter(|told| says_what(&told.what) && !is_agreed(told.line));
+    let decisions = decisions.map(|told| decision(&told.what));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
     let by_agent = bullets(&summary.agent_decisions, |told| told.decision.clone());
     section(&mut out, "Decisions by the Agent", by_agent);
-    section(&mut out, "Test Results", tests(summary, llm));
+    section(&mut out, "Test Results", test_results::tests(summary, llm));
+    section(&mut out, "Checks", checks::checks(summary));
     section(&mut out, "Files Modified", changes::files(summary, llm));
     section(&mut out, COMMITS, bullets(&summary.commits, commit));
     let pulls = bullets(&summary.pull_requests, pull_request);
@@ -94,6 +112,12 @@ pub fn sections(summary: &Summary) -> String {
     let steps = bullets(&summary.next_steps, |step| step.clone());
     section(&mut out, "Next Steps", steps.chain(said(&llm.next_steps)));
     out
+}
+
+/// What was asked first, as it was written where that says more.
+pub fn objective(summary: &Summary) -> Option<&str> {
+    let objective = summary.objective.as_ref().map(|said| said.what.as_str());
+    summary.asked.as_deref().or(objective)
 }
 
 /// With steps all of it is a list in the order of time.
@@ -177,6 +201,10 @@ fn decision(decision: &Decision) -> String {
         .trim_end();
     let chosen = short(chosen, DECISION_CHARS_MAX);
     let mut text = match decision.about.as_deref() {
+        // `Which would you prefer?` says nothing without what was offered
+        Some(question) if question.ends_with('?') && is_vague(question) => {
+            format!("- **{chosen}**")
+        }
         Some(question) if question.ends_with('?') => format!("- {question} → **{chosen}**"),
         Some(about) => format!("- **{chosen}**: {about}"),
         None => format!("- **{chosen}**"),
@@ -189,6 +217,19 @@ fn decision(decision: &Decision) -> String {
         text.push_str(&alternatives(why));
     }
     text
+}
+
+/// It is more than a yes to a question that doesn't say to what.
+fn says_what(decision: &Decision) -> bool {
+    let is_bare = reply(&decision.decision) == Some(Reply::Agrees);
+    !(is_bare && decision.about.as_deref().is_some_and(is_vague))
+}
+
+/// `Which would you prefer?`
+fn is_vague(question: &str) -> bool {
+    let mut words = content_words(question);
+    words.retain(|word| !is_idle(word) && word != "prefer" && word != "option");
+    words.is_empty()
 }
 
 /// Of a longer one the rest is how.
@@ -259,87 +300,26 @@ fn bullets<'s, T>(
         .map(move |item| format!("- {}", tell(&item.what)))
 }
 
+/// The last ones; of a longer list nobody reads the rest.
+const TASKS_MAX: usize = 12;
+
+fn completed(tasks: &[Sourced<String>]) -> impl Iterator<Item = String> + '_ {
+    let before = tasks.len().saturating_sub(TASKS_MAX);
+    let before = if before > 1 { before } else { 0 };
+    let all = bullets(&tasks[before..], |task| task.clone());
+    all.chain((before > 0).then(|| format!("- and {before} before these")))
+}
+
 /// A model's items.
 fn said(items: &[String]) -> impl Iterator<Item = String> + '_ {
     items.iter().map(|item| format!("- {}", inline(item)))
 }
 
-fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
-    let (last, runs) = match (&summary.tests, &llm.tests) {
-        (Some(Sourced { what: runs, .. }), _) => (&runs.last, Some(runs)),
-        (None, Some(last)) => (last, None),
-        (None, None) => return Vec::new(),
-    };
-    let framework = Some(inline(&last.runner)).filter(|name| !name.is_empty());
-    let framework = framework.map(|name| format!("- **Framework**: {name}"));
-    let said = runs.and_then(|runs| runs.said.as_deref());
-    let some = runs.filter(|runs| runs.part).map_or("", |_| SOME);
-    let results = match said {
-        Some(said) => format!("passed, says the agent: “{}”", inline(said)),
-        None => format!("{}{some}", counts(last)),
-    };
-    let mut lines: Vec<String> = framework.into_iter().collect();
-    lines.push(format!("- **Results**: {results}"));
-    lines.extend(failed(last));
-    let printed = runs.and_then(|runs| Some(f64::from(runs.coverage?) / 100.0));
-    if let Some(coverage) = printed.or(llm.coverage) {
-        lines.push(format!("- **Coverage**: {coverage:.1}%"));
-    }
-    lines.extend(runs.into_iter().flat_map(other_runs));
-    lines
-}
-
-/// A run of some tests says nothing of the others.
-const SOME: &str = " (some of the tests)";
-
-fn other_runs(runs: &TestRuns) -> Vec<String> {
-    let mut lines = Vec::new();
-    let some = if runs.part { SOME } else { "" };
-    if runs.said.is_some() && runs.last.passed > 0 {
-        let last = counts(&runs.last);
-        lines.push(format!("- **Last passed run**: {last}{some}"));
-    }
-    if let Some(full) = &runs.full {
-        lines.push(format!("- **Last full run**: {}", counts(full)));
-        lines.extend(failed(full));
-    }
-    if let Some(open) = &runs.open {
-        lines.push(format!(
-            "- **Still failing**, says the agent: “{}”",
-            inline(open)
-        ));
-    }
-    match (runs.runs, runs.failed) {
-        (0 | 1, _) => {}
-        (all, 0) => lines.push(format!("- **Runs**: at least {all}")),
-        (all, failed) => lines.push(format!(
-            "- **Runs**: at least {all}, {failed} of them failed"
-        )),
-    }
-    lines
-}
-
-/// The names of what failed.
-fn failed(run: &TestCounts) -> Option<String> {
-    let names: Vec<String> = run.failures.iter().map(|name| inline(name)).collect();
-    (!names.is_empty()).then(|| format!("- **Failed**: {}", names.join(", ")))
-}
-
-/// `12/13 passed`; of packages `13 packages ok`, `12 of 13 packages ok`.
-fn counts(run: &TestCounts) -> String {
-    let least = if run.partial { "at least " } else { "" };
-    let (passed, all) = (run.passed, run.passed + run.failed);
-    match (run.packages, run.failed) {
-        (false, _) => format!("{least}{passed}/{all} passed"),
-        (true, 0) => format!("{least}{} ok", plural(passed, "package")),
-        (true, _) if run.partial => format!("{} of at least {all} packages failed", run.failed),
-        (true, _) => format!("{passed} of {} ok", plural(all, "package")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::finding::TestCounts;
+    use crate::model::summary::TestRuns;
     use crate::model::summary::sourced;
     use crate::model::summary::{SessionOutcome, SettingChange};
 

@@ -116,7 +116,14 @@ pub(super) fn templates(observed: &Observed<'_>) -> Vec<Diagnosis> {
 
 /// What fails at each delivery since some time, from the first failure on.
 pub(super) fn alarms(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let all = observed.alarms.iter().map(|alarm| {
+    // what is refused by the settings, or lacks consent, is told as that
+    let is_refused = |who: &str| {
+        let mut refused = observed.refused_sinks.iter();
+        refused.any(|(sink, _)| who.strip_prefix("sink ") == Some(sink.as_str()))
+    };
+    let others = observed.alarms.iter();
+    let others = others.filter(|alarm| !is_refused(&alarm.who));
+    let all = others.map(|alarm| {
         let words = alarm.words(observed.zone);
         Diagnosis::new(Severity::Warning, "failing", words, &alarm.hint)
     });

@@ -50,13 +50,23 @@ impl RunReport {
         all.filter(move |alarm| !is_quiet || alarm.is_due)
     }
 
+    /// An alarm says why a sink gets nothing, in a warning of its own.
+    fn without_told_faults(&self) -> Vec<SinkReport> {
+        let mut all = self.uploaded.clone();
+        let told = |sink: &&mut SinkReport| sink.alarm.is_some() && sink.paused_until.is_none();
+        for sink in all.iter_mut().filter(told) {
+            sink.fault = None;
+        }
+        all
+    }
+
     /// What the steps after `ingest` did that is worth a line, in their order.
     pub fn lines(&self, zone: Zone) -> Vec<String> {
         let promoted = self.promoted.line().into_iter();
         promoted
             .chain(track::line(&self.tracked))
             .chain(self.enriched.lines())
-            .chain(upload::lines(&self.uploaded, zone))
+            .chain(upload::lines(&self.without_told_faults(), zone))
             .collect()
     }
 }

@@ -4,6 +4,7 @@
 //! Knows programs, their subcommands and what runs other programs, but not how a script is read
 //! (`rules::shell`) and where commands come from.
 
+mod checks;
 pub mod history;
 mod judge;
 mod refine;
@@ -13,6 +14,7 @@ mod test_scope;
 #[cfg(test)]
 mod tests;
 
+pub use checks::{Check, CheckEnd, checks, is_absent, is_clean, only_lists};
 pub use standing::{is_setting, standing};
 pub use table::{Class, class};
 pub use test_scope::{TestScope, test_scope};

@@ -48,15 +48,18 @@ impl View {
         let mut view = View::with_room(bytes.len());
         let (mut at, mut taken) = (0, false);
         while at < bytes.len() && bytes[at].is_ascii() {
-            match seam(&bytes[at..]) {
-                Some(length) => {
-                    at += length;
-                    taken = true;
-                }
-                None => {
-                    view.push(char::from(bytes[at]), at);
-                    at += 1;
-                }
+            let plain = bytes[at..].iter();
+            let plain = plain.take_while(|b| b.is_ascii() && !begins_seam(**b));
+            let next = at + plain.count();
+            if next > at {
+                view.push_ascii(&bytes[at..next], at);
+                at = next;
+            } else if let Some(length) = seam(&bytes[at..]) {
+                at += length;
+                taken = true;
+            } else {
+                view.push(char::from(bytes[at]), at);
+                at += 1;
             }
         }
         view.places.push(at as u32);
@@ -74,6 +77,13 @@ impl View {
         self.text.push(c);
         self.places
             .extend((0..c.len_utf8()).map(|i| (at + i) as u32));
+    }
+
+    /// Several at once.
+    fn push_ascii(&mut self, bytes: &[u8], at: usize) {
+        self.text
+            .push_str(std::str::from_utf8(bytes).unwrap_or_default());
+        self.places.extend(at as u32..(at + bytes.len()) as u32);
     }
 
     /// Where a byte of the view stands in the text.
@@ -116,10 +126,14 @@ fn seam(bytes: &[u8]) -> Option<usize> {
         )
         .expect("a constant")
     });
-    match bytes.first()? {
-        b'\n' | b'\r' | b'\\' | b'"' | b'\'' => SEAM.find(bytes).map(|seam| seam.end()),
-        _ => None,
+    match begins_seam(*bytes.first()?) {
+        true => SEAM.find(bytes).map(|seam| seam.end()),
+        false => None,
     }
+}
+
+fn begins_seam(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | b'\\' | b'"' | b'\'')
 }
 
 fn is_token(byte: u8) -> bool {

@@ -14,7 +14,7 @@ use crate::store::pending_tasks::{Task, after_removal};
 use crate::store::removal::{forget_memories, remove, remove_summary};
 use crate::store::search::episodes::found_in;
 use crate::store::tombstones::{
-    ASKED, Doomed, Forgotten, NOT_FORGOTTEN, clear_files, doomed, gone, keep_out, number,
+    ASKED, BY_TIME, Doomed, Forgotten, NOT_FORGOTTEN, clear_files, doomed, gone, keep_out, number,
 };
 use crate::store::tracking::git::forget_operations_before;
 use crate::store::tracking::tracked::forget_files;
@@ -98,6 +98,16 @@ impl Store {
         read().map_err(failed("reading tombstones"))
     }
 
+    /// Ids of the sessions of which tombstones of times leave nothing; not of those that have one of their own.
+    pub fn forgotten_by_time(&self) -> Result<Vec<String>> {
+        let sql = format!("SELECT s.id FROM session s WHERE {BY_TIME} ORDER BY s.id");
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut select = self.db.prepare(&sql)?;
+            select.query_map([], |row| row.get(0))?.collect()
+        };
+        read().map_err(failed("reading tombstones"))
+    }
+
     /// Whether a session that has a log is kept out, or what a tombstone left of it is nothing.
     pub fn is_forgotten(&self, session: &str) -> Result<bool> {
         let sql = format!(
@@ -136,9 +146,10 @@ impl Store {
         read().map_err(failed("reading a group"))
     }
 
-    /// Takes tombstones back: those of these sessions, and with `times` all that name a time. The
-    /// sessions' logs are unknown afterwards, so that the next run reads them as new ones.
-    pub fn remember(&mut self, sessions: &[String], times: bool) -> Result<()> {
+    /// Takes tombstones back: those of these sessions, and with a time (the present) all that name one; other
+    /// sessions of which these left nothing get tombstones of their own. The sessions' logs are unknown
+    /// afterwards, so that the next run reads them as new ones.
+    pub fn remember(&mut self, sessions: &[String], times: Option<Time>) -> Result<()> {
         self.writable()?;
         self.dirty = true;
         let tx = self
@@ -149,7 +160,12 @@ impl Store {
             for session in sessions {
                 unknow(&tx, session)?;
             }
-            if times {
+            if let Some(at) = times {
+                let lost = format!(
+                    "INSERT OR IGNORE INTO forgotten (session, reason, at)
+                     SELECT s.id, ?1, ?2 FROM session s WHERE {BY_TIME}"
+                );
+                tx.execute(&lost, params![ASKED, at.0])?;
                 tx.execute("DELETE FROM forgotten_before", [])?;
             }
             Ok(())
@@ -209,15 +225,17 @@ fn forget_before(
     forget_operations_before(tx, namespace, before)?;
     let old = "substr(s.namespace, 1, length(?1)) = ?1 AND t.at < ?2";
     forget_files(tx, old, &[&namespace, &before.0])?;
-    let sessions: Vec<i64> = tx
+    let sessions: Vec<(i64, String)> = tx
         .prepare(
-            "SELECT n FROM session WHERE substr(namespace, 1, length(?1)) = ?1
+            "SELECT n, id FROM session WHERE substr(namespace, 1, length(?1)) = ?1
              AND standing >= 0 AND (started < ?2 OR EXISTS (SELECT 1 FROM episode e
                  WHERE e.session = session.n AND e.valid_at < ?2))",
         )?
-        .query_map(params![namespace, before.0], |row| row.get(0))?
+        .query_map(params![namespace, before.0], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
         .collect::<rusqlite::Result<_>>()?;
-    for n in sessions {
+    for (n, id) in sessions {
         let old = tx
             .prepare_cached(
                 "SELECT n, body_bytes FROM episode
@@ -226,6 +244,9 @@ fn forget_before(
             .query_map(params![n, before.0], doomed)?
             .collect::<rusqlite::Result<Vec<Doomed>>>()?;
         gone(tx, &old, forgotten)?;
+        if !old.is_empty() {
+            forgotten.touched.insert(id);
+        }
         remove_summary(tx, n)?;
         untitle(tx, n)?;
         clear_files(tx, n, None, &|resume_state| {

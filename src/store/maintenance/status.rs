@@ -8,7 +8,7 @@ use crate::store::columns::{agent, place};
 use crate::store::error::failed;
 use crate::store::schema::database_state::beside;
 use crate::store::search::sessions::facts;
-use crate::store::tombstones::NOT_FORGOTTEN;
+use crate::store::tombstones::{BY_TIME, NOT_FORGOTTEN};
 use crate::store::{Result, Store};
 use rusqlite::Row;
 use std::collections::BTreeMap;
@@ -201,7 +201,8 @@ impl Store {
                 "SELECT coalesce(sum(body_bytes), 0) FROM episode WHERE source = 'session'",
             )?,
             store_bytes: 0,
-            forgotten: number("SELECT count(*) FROM forgotten")?,
+            forgotten: number("SELECT count(*) FROM forgotten")?
+                + number(&format!("SELECT count(*) FROM session s WHERE {BY_TIME}"))?,
             kept_out: number("SELECT count(*) FROM forgotten WHERE reason = 'marker'")?,
         })
     }

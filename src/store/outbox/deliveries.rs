@@ -281,6 +281,35 @@ impl Store {
         })
     }
 
+    /// Names of the sinks that hold the episode, as far as anybody knows.
+    pub fn sinks_holding(&self, episode: Uuid) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare_cached(
+                    "SELECT DISTINCT s.name FROM delivery d JOIN sink s ON s.n = d.sink
+                     WHERE d.id = ?1 AND d.state IN ('seen', 'enriched', 'unverified')
+                     ORDER BY s.name",
+                )?
+                .query_map([episode.as_bytes()], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading receipts"))
+    }
+
+    /// Row numbers of the episodes that were sent, or were about to be, and that nobody has seen there yet.
+    pub fn unconfirmed(&self, sink: i64) -> Result<Vec<i64>> {
+        let read = || -> rusqlite::Result<Vec<i64>> {
+            self.db
+                .prepare_cached(
+                    "SELECT e.n FROM delivery d JOIN episode e ON e.id = d.id
+                     WHERE d.sink = ?1 AND d.state = 'sent' ORDER BY e.n",
+                )?
+                .query_map([sink], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading receipts"))
+    }
+
     /// Receipts in one of these states, by id, from after `after` on; at most `limit`.
     pub fn receipts(
         &self,

@@ -13,6 +13,7 @@ pub(super) mod query;
 pub(super) mod sessions;
 pub(super) mod short_ids;
 pub(super) mod snippet;
+pub(super) mod spelling;
 pub(super) mod unicode_fold;
 pub(super) mod usage;
 pub mod words;

@@ -300,17 +300,18 @@ fn filters(query: &Query, all: &mut Conditions) {
     }
     if let Some(file) = &query.file {
         let glob = file.contains(['*', '?', '[']);
-        let like = if glob {
-            "(name.text GLOB {} OR name.text GLOB '*/' || {})"
-        } else {
-            "instr(name.text, {}) > 0"
+        // Windows' paths are found by `/` too
+        let path = r"replace(name.text, '\', '/')";
+        let like = match glob {
+            true => format!("({path} GLOB {{}} OR {path} GLOB '*/' || {{}})"),
+            false => format!("instr({path}, {{}}) > 0"),
         };
         all.add(
             &format!(
                 "EXISTS (SELECT 1 FROM episode_path p JOIN name ON name.n = p.path
                      WHERE p.episode = e.n AND {like})"
             ),
-            file.clone(),
+            file.replace('\\', "/"),
         );
     }
 }

@@ -46,6 +46,19 @@ pub struct SessionRow {
 }
 
 impl Store {
+    /// How many sessions the filter lets through, whatever its limit.
+    pub fn count_sessions(&self, filter: &SessionFilter) -> Result<u64> {
+        let (conditions, values) = filter.conditions();
+        let sql = format!("SELECT count(*) FROM session s WHERE {conditions}");
+        let read = || -> rusqlite::Result<u64> {
+            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+            self.db
+                .prepare_cached(&sql)?
+                .query_row(values.as_slice(), |row| row.get(0))
+        };
+        read().map_err(failed("counting sessions"))
+    }
+
     /// Sessions, the latest first, ties by id.
     pub fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
         let (conditions, values) = filter.conditions();

@@ -6,7 +6,7 @@ use super::record::Record;
 use super::state::OpenCall;
 use super::{patch, script};
 use crate::json::fields::{self, Fields};
-use crate::json::text::is_wide;
+use crate::json::text::strict_tree;
 use crate::model::entry::{Call, CallStatus, EntryKind, Excerpt, ResultFacts, ToolResult};
 use memchr::memmem;
 use serde_json::{Map, Value, json};
@@ -300,9 +300,7 @@ fn arguments_value(arguments: &str) -> Value {
 
 /// A raw value decoded; its text where it is too deep, too wide or broken.
 fn value(raw: &str) -> Value {
-    let read = (!is_wide(raw.as_bytes())).then(|| serde_json::from_str(raw).ok());
-    read.flatten()
-        .unwrap_or_else(|| Value::String(raw.to_owned()))
+    strict_tree(raw.as_bytes()).unwrap_or_else(|| Value::String(raw.to_owned()))
 }
 
 /// Files of the patches that a shell call hands to `apply_patch`, in its argv or a heredoc.

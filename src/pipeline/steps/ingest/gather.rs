@@ -6,9 +6,11 @@ use super::account::Account;
 use super::family::{Family, Works, families};
 use super::file::{Before, FileWork, Folder};
 use super::ids::Ids;
+use super::log_memory::LogMemory;
 use super::report::IngestReport;
 use super::workers::Pool;
 use crate::agents::registry;
+use crate::host::files::FoundFile;
 use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::Checkpoint;
@@ -62,6 +64,26 @@ pub fn gather(
         (walk.join(), last_seen)
     });
     let found = found.map_err(|_| anyhow!("internal error while looking for logs"))?;
+    let known = KnownLog::new(last_seen?);
+    let memory = store.map(|store| store as &dyn LogMemory);
+    gather_found(found, &known, memory, &root_on_disk, setup, report)
+}
+
+/// The root of the project that a directory belongs to, where somebody knows better than its spelling.
+pub type RootOf<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// The same for files that were found elsewhere, by what `store` remembers of them.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_found(
+    found: FoundFile,
+    known: &KnownLog,
+    store: Option<&dyn LogMemory>,
+    root_of: &RootOf<'_>,
+    setup: &IngestOptions<'_>,
+    report: &mut IngestReport,
+) -> Result<Gathered> {
     report.files_found = found.files.len() as u64;
     report.roots_missing = found.missing;
     if found.links > 0 {
@@ -70,8 +92,7 @@ pub fn gather(
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let known = KnownLog::new(last_seen?);
-    let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
+    let discovered = discover(&found.files, known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside_sizes();
     report.unread = discovered.outside.iter().map(UnreadLog::of).collect();
@@ -81,15 +102,15 @@ pub fn gather(
     if discovered.slices.is_empty() {
         return Ok(gathered);
     }
-    let known = checkpoints(&discovered.slices, &known, store)?;
-    gathered.tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
+    let known = checkpoints(&discovered.slices, known, store)?;
+    gathered.tombstones = store.map_or(Ok(Tombstones::default()), LogMemory::tombstones)?;
     let context = GatherContext {
         store,
         known: &known,
         setup,
     };
     let mut works = Works::new();
-    let mut folders = Folders::default();
+    let mut folders = Folders::of_roots(root_of);
     let mut slices = discovered.slices.into_iter();
     let pool = Pool::start(setup.jobs, slices.len())?;
     while slices.len() > 0 {
@@ -120,10 +141,10 @@ pub fn gather(
 fn with_relatives(
     works: Works,
     tombstones: &Tombstones,
-    store: Option<&Store>,
+    store: Option<&dyn LogMemory>,
 ) -> Result<Vec<Family>> {
     let mut also = match store {
-        Some(store) => store.tied(works.iter().flat_map(|work| work.ties.lines()))?,
+        Some(store) => store.tied(&mut works.iter().flat_map(|work| work.ties.lines()))?,
         None => Vec::new(),
     };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
@@ -140,7 +161,11 @@ fn with_relatives(
 /// The checkpoints of the files to read, by key.
 type Checkpoints = FxHashMap<String, Checkpoint>;
 
-fn checkpoints(slices: &[Slice], known: &KnownLog, store: Option<&Store>) -> Result<Checkpoints> {
+fn checkpoints(
+    slices: &[Slice],
+    known: &KnownLog,
+    store: Option<&dyn LogMemory>,
+) -> Result<Checkpoints> {
     let keys = slices.iter().map(Slice::known_as);
     let keys = keys.filter(|key| known.get(key).is_some());
     let mut checkpoints = Checkpoints::default();
@@ -173,22 +198,29 @@ fn look_safely(slice: Slice, known: &Checkpoints) -> Result<Looked, (String, any
 }
 
 /// Folders that logs name, each once: many logs name few.
-#[derive(Default)]
-struct Folders(FxHashMap<String, Arc<Folder>>);
+struct Folders<'a> {
+    root_of: &'a RootOf<'a>,
+    known: FxHashMap<String, Arc<Folder>>,
+}
 
-impl Folders {
-    /// Looks at the disk for each folder once.
+impl<'a> Folders<'a> {
+    fn of_roots(root_of: &'a RootOf<'a>) -> Folders<'a> {
+        let known = FxHashMap::default();
+        Folders { root_of, known }
+    }
+
+    /// Asks for the root of each folder once.
     fn of(&mut self, cwd: Option<String>) -> Option<Arc<Folder>> {
         let cwd = cwd?;
-        if let Some(known) = self.0.get(&cwd) {
+        if let Some(known) = self.known.get(&cwd) {
             return Some(known.clone());
         }
-        let root = root_on_disk(&cwd);
+        let root = (self.root_of)(&cwd);
         let new = Arc::new(Folder {
             cwd: cwd.clone(),
             root,
         });
-        self.0.insert(cwd, new.clone());
+        self.known.insert(cwd, new.clone());
         Some(new)
     }
 }
@@ -281,7 +313,7 @@ fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
 
 /// What a file is judged by.
 struct GatherContext<'a> {
-    store: Option<&'a Store>,
+    store: Option<&'a dyn LogMemory>,
     known: &'a Checkpoints,
     setup: &'a IngestOptions<'a>,
 }
@@ -291,7 +323,7 @@ fn admit(
     looked: Looked,
     context: &GatherContext<'_>,
     gathered: &mut Gathered,
-    folders: &mut Folders,
+    folders: &mut Folders<'_>,
     report: &mut IngestReport,
 ) -> Result<Option<FileWork>> {
     let (mut slice, setup) = (looked.slice, context.setup);
@@ -391,12 +423,10 @@ fn follow(
 fn head(
     slice: &Slice,
     checkpoint: &Checkpoint,
-    store: &Store,
+    store: &dyn LogMemory,
     report: &mut IngestReport,
 ) -> Result<Peek> {
-    let cwd = store
-        .session(&checkpoint.session)?
-        .and_then(|s| s.session.cwd);
+    let cwd = store.session_cwd(&checkpoint.session)?;
     let has_ids = registry::dialect(slice.file.agent).has_record_ids();
     let head_is_known = !has_ids || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
     let is_masked = cwd.as_ref().is_some_and(|cwd| cwd.contains(MASKED_USER));
@@ -429,7 +459,7 @@ fn new_work(
     slice: Slice,
     peek: Peek,
     setup: &IngestOptions<'_>,
-    folders: &mut Folders,
+    folders: &mut Folders<'_>,
     report: &mut IngestReport,
 ) -> Option<FileWork> {
     let folder = folders.of(peek.cwd);

@@ -11,6 +11,7 @@ pub mod family;
 pub mod file;
 pub mod gather;
 pub mod ids;
+pub mod log_memory;
 pub mod report;
 pub mod run_ahead;
 pub mod workers;

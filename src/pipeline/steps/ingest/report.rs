@@ -73,6 +73,9 @@ pub struct IngestReport {
     /// them.
     #[serde(skip)]
     pub due: BTreeSet<String>,
+    /// Logs that may not be read, and why.
+    #[serde(skip)]
+    pub refused: Vec<(String, String)>,
     /// The last file that was counted as drifting.
     #[serde(skip)]
     drifting: String,
@@ -197,6 +200,7 @@ impl IngestReport {
         if MENDS.iter().any(|start| reason.starts_with(start)) {
             self.due.insert(key.to_owned());
         }
+        self.refused.push((key.to_owned(), reason.clone()));
         self.leave_out(reason);
     }
 
@@ -280,13 +284,16 @@ impl IngestReport {
             bytes(self.tally.read_bytes),
             duration_ms(read_ms),
         );
-        let fates =
-            Fate::ALL.map(|fate| format!("{} {}", count(self.ledger.of(fate)), fate.as_str()));
+        let fates = Fate::ALL.map(|fate| (self.ledger.of(fate), fate.as_str()));
+        let fates = fates.into_iter().chain([(self.ledger.pending, "pending")]);
+        let fates: Vec<String> = fates
+            .filter(|(lines, _)| *lines > 0)
+            .map(|(lines, fate)| format!("{} {fate}", count(lines)))
+            .collect();
         let ledger = format!(
-            "{}: {}, {} pending",
+            "{}: {}",
             plural(self.ledger.total(), "line"),
-            fates.join(", "),
-            self.ledger.pending
+            fates.join(", ")
         );
         let stored = format!(
             "{}, {} changed; {} of text, ≈ {} tokens",

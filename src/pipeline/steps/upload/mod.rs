@@ -142,7 +142,10 @@ pub fn deliver_to(
             store.keep_here(row.n, Some(&upload.kept.by_setting), cx.now)?;
         }
         let report = match upload.to(sink, store, cx) {
-            Err(error) if !options.insist => upload.refused(sink, error, store, cx)?,
+            // one that was named is insisted on; among several, none waits for what another lacks
+            Err(error) if !options.insist || sinks.len() > 1 => {
+                upload.refused(sink, error, store, cx)?
+            }
             done => done?,
         };
         all.push(report);
@@ -189,7 +192,7 @@ impl Upload {
         let due = due(settings, self.kept.of(settings), cx);
         Ok(SinkReport {
             sink: settings.name.clone(),
-            waiting: store.due(row.n, &due)?.len() as u64,
+            waiting: (store.due(row.n, &due)?.len() + store.unconfirmed(row.n)?.len()) as u64,
             dead_letters: store.dead(row.n)?,
             fault: Some(error.message),
             is_lasting: true,

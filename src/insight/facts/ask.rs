@@ -1,0 +1,164 @@
+//! The first request in the person's own words, for where an objective of one or two sentences doesn't hold it:
+//! whole sentences, paragraphs and points as they were written, without what was pasted.
+
+use super::prompts::Prompt;
+use super::words::shortened;
+use crate::rules::requests::{RequestKind, request};
+use crate::rules::words::{content_words, is_same, tokens};
+
+/// More is a document, and buries what came of it.
+const ASK_CHARS_MAX: usize = 700;
+
+/// Of what a pasted document says first.
+const DOCUMENT_CHARS_MAX: usize = 320;
+
+/// With fewer words that the objective hasn't, it says the same.
+const NEW_WORDS_MIN: usize = 3;
+
+/// A prompt as it was written; `None` where the objective says as much.
+pub(super) fn ask(prompt: &Prompt<'_, '_>, objective: &str) -> Option<String> {
+    let text = written(prompt, objective);
+    if text.len() <= objective.len() {
+        return None;
+    }
+    let told: Vec<String> = tokens(objective).collect();
+    let words = content_words(&text);
+    let is_new = |word: &&String| !told.iter().any(|own| is_same(own, word));
+    (words.iter().filter(is_new).count() >= NEW_WORDS_MIN).then_some(text)
+}
+
+/// A sentence with how it stands there.
+struct Part<'p> {
+    sentence: &'p str,
+    begins: bool,
+    is_point: bool,
+    is_heading: bool,
+    /// Of a prompt that is too long those with the smallest are told.
+    rank: usize,
+}
+
+/// Sentences of a line behind each other, points and headings in lines of their own; of a long prompt what the objective
+/// names and what else is asked for before the rest, with a sign where something is left out.
+fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
+    let parts = parts(prompt, objective);
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|nth| (parts[*nth].rank, *nth));
+    let mut left = ASK_CHARS_MAX;
+    let mut told = vec![false; parts.len()];
+    for nth in order {
+        let chars = parts[nth].sentence.chars().count() + 2;
+        if chars > left && told.contains(&true) {
+            break;
+        }
+        told[nth] = true;
+        left = left.saturating_sub(chars);
+    }
+    let mut text = String::new();
+    let (mut is_list, mut is_gap) = (false, false);
+    for (part, told) in parts.iter().zip(told) {
+        if !told {
+            is_gap = true;
+            continue;
+        }
+        let apart =
+            part.is_point || part.is_heading || part.begins && (is_list || text.ends_with(':'));
+        let gap = match std::mem::take(&mut is_gap) && !text.is_empty() {
+            true => " …",
+            false => "",
+        };
+        let joint = match () {
+            () if text.is_empty() => "",
+            () if apart || part.begins => "\n",
+            () if text.ends_with(['.', '?', '!', ':', ';', ',']) || !gap.is_empty() => " ",
+            () => ". ",
+        };
+        let mark = if part.is_point { "- " } else { "" };
+        text.extend([gap, joint, mark]);
+        text.push_str(&shortened(part.sentence, ASK_CHARS_MAX));
+        is_list = part.is_point || is_list && !part.begins;
+    }
+    if is_gap {
+        text.push_str(" …");
+    }
+    let document = prompt.prose.document.join(" ");
+    if !document.is_empty() && !text.contains(&document) {
+        let document = shortened(&document, DOCUMENT_CHARS_MAX);
+        text.extend(["\n“", &document, "”"]);
+    }
+    text
+}
+
+/// What is no greeting, each once.
+fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
+    let prose = &prompt.prose;
+    let mut parts: Vec<Part<'p>> = Vec::new();
+    for (nth, sentence) in prose.sentences.iter().enumerate() {
+        let Some(said) = request(sentence) else {
+            continue;
+        };
+        if parts.iter().any(|part| part.sentence == sentence) {
+            continue;
+        }
+        let is_ask = said.kind == RequestKind::Ask;
+        parts.push(Part {
+            sentence,
+            begins: prose.lines.contains(&nth),
+            is_point: prose.points.contains(&nth),
+            is_heading: prose.headings.contains(&nth),
+            rank: match () {
+                () if objective.contains(said.text) => 0,
+                () if is_ask || parts.is_empty() => 1,
+                () => 2,
+            },
+        });
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::facts::line::LocatedItem;
+    use crate::insight::facts::prompts::prompts;
+    use crate::model::exchange::ItemKind;
+
+    fn told(prompt: &str, objective: &str) -> Option<String> {
+        let lines = [LocatedItem::sample(ItemKind::Prompt, 1, prompt, &[])];
+        let prompts = prompts(&lines);
+        ask(prompts.first()?, objective)
+    }
+
+    #[test]
+    fn an_ask_is_told_as_it_was_written() {
+        let prompt = "User: Please word the section better:\n- it is a preview\n- it works beside \
+            the other one. Say so.\n\nDon't touch the docs. Thanks!";
+        let wants = "Please word the section better:\n- it is a preview\n- it works beside the other one. \
+            Say so.\nDon't touch the docs.";
+        assert_eq!(
+            told(prompt, "word the section better").as_deref(),
+            Some(wants)
+        );
+        assert_eq!(
+            told("User: fix the login test please", "fix the login test"),
+            None
+        );
+        let plan = "User: Implement this plan:\n\n# Two parsers\n\n## Context\n\nThe parser grew over the years and \
+            nobody can read it any more.\n\n## Steps\n\n- one";
+        let wants = "Implement this plan:\nTwo parsers\n“The parser grew over the years and nobody can read it \
+            any more.”";
+        assert_eq!(
+            told(plan, "Implement this plan: Two parsers").as_deref(),
+            Some(wants)
+        );
+    }
+
+    #[test]
+    fn a_long_ask_is_cut_between_sentences() {
+        let long = format!("User: {}", "Write the docs of carts anew. ".repeat(60));
+        let told = told(&long, "").expect("it says more");
+        assert!(
+            told.chars().count() <= ASK_CHARS_MAX && told.ends_with(". …"),
+            "{told}"
+        );
+    }
+}

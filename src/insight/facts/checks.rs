@@ -1,0 +1,274 @@
+//! What builds, linters, type checkers and the like said of a session's work: of each the last run of which the log
+//! tells how it ended. What only its own output could tell, and nobody sees, is left out.
+
+use super::line::LocatedItem;
+use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
+use crate::model::summary::{ChangedFile, CheckRun, Sourced};
+use crate::rules::commands::{
+    Check, CheckEnd, checks as checks_of, is_absent, is_clean, only_lists,
+};
+use crate::rules::paths::{is_source, is_throwaway};
+use crate::rules::tools::{AnswerKind, tool};
+
+/// Commands of one session that are listed, the last ones.
+const CHECKS_MAX: usize = 6;
+
+/// Of what a command said more is no word on how it ended.
+const SAID_CHARS_MAX: usize = 60;
+
+/// The last run of each command, in the order in which these stood in the log.
+pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
+    let mut all: Vec<Seen> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(call) = Call::of(line) else { continue };
+        for check in checks_of(call.command) {
+            if check.words.last().is_some_and(|word| is_throwaway(word)) {
+                continue;
+            }
+            let state = call.state(&check);
+            let key = key(&check.words);
+            let known = all.iter().position(|seen| seen.key == key);
+            let known = known.map(|known| all.remove(known));
+            let failed = known.is_some_and(|seen| seen.failed || seen.passed == Some(false));
+            all.push(Seen {
+                key,
+                at,
+                passed: state,
+                failed,
+                run: line.source(CheckRun {
+                    command: shown(&check.words),
+                    said: state.and_then(|_| call.said(&check)),
+                    ..CheckRun::default()
+                }),
+            });
+        }
+    }
+    let changed = lines.iter().rposition(changes).unwrap_or(0);
+    let told = all.into_iter().filter_map(|seen| {
+        let mut run = seen.run;
+        run.what.passed = seen.passed?;
+        run.what.failed_before = seen.failed;
+        run.what.changed_after = changed > seen.at;
+        Some(run)
+    });
+    let told: Vec<Sourced<CheckRun>> = told.collect();
+    let first = told.len().saturating_sub(CHECKS_MAX);
+    told.into_iter().skip(first).collect()
+}
+
+/// Code was changed, and no call of the session can have tested it.
+pub fn is_untested(lines: &[LocatedItem<'_>], files: &[Sourced<ChangedFile>]) -> bool {
+    const TESTS: [&str; 6] = ["test", "spec", "check", "make", "verify", "ci"];
+    let mut kept = files.iter().filter(|file| !is_throwaway(&file.what.path));
+    let may_test = |line: &LocatedItem<'_>| {
+        let command = Call::of(line).map(|call| call.command.to_lowercase());
+        let is_agent = || {
+            let name = line.words().split(['(', ' ']).next().unwrap_or_default();
+            line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
+        };
+        command.is_some_and(|command| TESTS.iter().any(|word| command.contains(word))) || is_agent()
+    };
+    kept.any(|file| is_source(&file.what.path)) && !lines.iter().any(may_test)
+}
+
+/// A command with what is known of its runs.
+struct Seen {
+    key: Vec<String>,
+    at: usize,
+    /// How the last run ended, where anybody knows.
+    passed: Option<bool>,
+    /// One before it failed.
+    failed: bool,
+    run: Sourced<CheckRun>,
+}
+
+/// A command line that was run.
+struct Call<'t> {
+    command: &'t str,
+    output: &'t str,
+    failed: bool,
+}
+
+impl<'t> Call<'t> {
+    fn of(line: &LocatedItem<'t>) -> Option<Call<'t>> {
+        let ran =
+            |finding: &Finding| matches!(finding, Finding::Worked { .. } | Finding::Failed { .. });
+        if line.item.kind != ItemKind::Digest || !line.item.findings.iter().any(ran) {
+            return None;
+        }
+        let (call, output) = line.words().split_once(") → ")?;
+        let command = call.split_once('(')?.1;
+        let command = match command.rsplit_once(", in ") {
+            Some((command, place)) if !place.contains(' ') => command,
+            _ => command,
+        };
+        let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
+        Some(Call {
+            command,
+            output,
+            failed: line.item.findings.iter().any(failed) || output.starts_with("exit "),
+        })
+    }
+
+    /// Nothing was wrong; `None` where nobody knows.
+    fn state(&self, check: &Check) -> Option<bool> {
+        let is_cut = self.command.ends_with('…') || self.command.contains("<<");
+        let is_absent = self.failed && is_absent(self.output);
+        match check.end {
+            _ if is_cut || is_absent => None,
+            CheckEnd::Own if self.failed => Some(false),
+            CheckEnd::Own if only_lists(&check.words) => Some(self.is_silent()),
+            CheckEnd::Own => Some(true),
+            CheckEnd::First if self.failed || only_lists(&check.words) => None,
+            CheckEnd::First => Some(true),
+            CheckEnd::Output if self.failed => None,
+            CheckEnd::Output => is_clean(self.output).or_else(|| self.is_shown().then_some(true)),
+        }
+    }
+
+    fn is_silent(&self) -> bool {
+        self.output.starts_with("ok, no output")
+    }
+
+    /// The output stands there, and no word of trouble in it.
+    fn is_shown(&self) -> bool {
+        let is_size = self.output.ends_with(" KB") || self.output.ends_with(" bytes");
+        !is_size && is_clean(self.output).is_none() && !is_absent(self.output)
+    }
+
+    /// What the line printed, where that is of this command.
+    fn said(&self, check: &Check) -> Option<String> {
+        let said = self.output.trim().trim_end_matches('.');
+        let is_short = !said.is_empty() && said.chars().count() <= SAID_CHARS_MAX;
+        let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
+        (is_short && is_own && !self.is_silent()).then(|| said.to_owned())
+    }
+}
+
+/// A command without where its output goes.
+fn shown(words: &[String]) -> String {
+    let mut words = words.iter();
+    let mut shown: Vec<&str> = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-o" | "--output" => _ = words.next(),
+            word => shown.push(word),
+        }
+    }
+    shown.join(" ")
+}
+
+/// What makes two commands runs of the same: the words that are no options, paths or numbers.
+fn key(words: &[String]) -> Vec<String> {
+    const WORDS_MAX: usize = 4;
+    let is_name =
+        |word: &&String| !word.starts_with('-') && !word.contains(['/', '\\', '.', '=', '*']);
+    words
+        .iter()
+        .filter(is_name)
+        .take(WORDS_MAX)
+        .cloned()
+        .collect()
+}
+
+fn changes(line: &LocatedItem<'_>) -> bool {
+    let mut findings = line.item.findings.iter();
+    findings.any(|finding| matches!(finding, Finding::Changed { path, .. } if !is_throwaway(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OK: [Finding; 1] = [Finding::Worked { key: 1 }];
+    const FAILED: [Finding; 1] = [Finding::Failed { key: 1 }];
+
+    fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
+        let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
+            LocatedItem::sample(ItemKind::Digest, line, text, findings)
+        });
+        let runs = checks(&lines.collect::<Vec<_>>()).into_iter();
+        let told = runs.map(|run| {
+            let CheckRun {
+                command,
+                passed,
+                said,
+                failed_before,
+                changed_after,
+            } = run.what;
+            let marks = [(failed_before, " before"), (changed_after, " after")];
+            let marks: String = marks
+                .iter()
+                .filter(|(is, _)| *is)
+                .map(|(_, mark)| *mark)
+                .collect();
+            format!("{command} {passed}{marks} {}", said.unwrap_or_default())
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn the_last_run_of_each_check_is_told() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let lint = "Action: Bash(cd x && golangci-lint run 2>&1 | tail -3) → 0 issues.";
+        let calls = [
+            (
+                "Action: Bash(tsc --noEmit) → exit 2: a.ts(3): error",
+                &FAILED[..],
+            ),
+            ("Action: Edit(a.rs) → +1 −0", &edit[..]),
+            ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]),
+            (
+                "Action: Bash(go build ./... && go test ./... | tail -2) → passed 2/2 packages",
+                &OK[..],
+            ),
+            (lint, &OK[..]),
+        ];
+        let wants = [
+            "tsc --noEmit true before ",
+            "go build ./... true ",
+            "golangci-lint run true 0 issues",
+        ];
+        assert_eq!(told(&calls), wants);
+        let later = [calls[3], calls[1]];
+        assert_eq!(told(&later), ["go build ./... true after "]);
+    }
+
+    #[test]
+    fn what_nobody_saw_the_end_of_is_not_told() {
+        for text in [
+            "Action: Bash(npm run lint | tail -30) → 31 lines, 2 KB",
+            "Action: Bash(npm run lint | grep -c error) → 0",
+            "Action: Bash(gofmt -l . && go test ./...) → passed 2/2 packages",
+        ] {
+            assert_eq!(told(&[(text, &OK[..])]), Vec::<String>::new(), "{text}");
+        }
+        let absent = "Action: Bash(npm run lint) → exit 1: npm error Missing script: \"lint\"";
+        assert_eq!(told(&[(absent, &FAILED[..])]), Vec::<String>::new());
+        let listed = "Action: Bash(gofmt -l .) → a.go";
+        assert_eq!(told(&[(listed, &OK[..])]), ["gofmt -l . false "]);
+    }
+
+    #[test]
+    fn code_that_no_call_tested_is_said() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
+        let files = crate::insight::facts::changed_files::files(&[edited]);
+        assert!(is_untested(&[edited], &files));
+        let tested = "Action: Bash(npm test | tail -1) → ok, no output";
+        let tested = LocatedItem::sample(ItemKind::Digest, 2, tested, &OK);
+        assert!(!is_untested(&[edited, tested], &files));
+        let helped = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(go) → done", &[]);
+        assert!(!is_untested(&[edited, helped], &files));
+        assert!(!is_untested(&[], &[]));
+    }
+}

@@ -1,0 +1,126 @@
+//! What the summary of a compaction says of a session whose own log is not there: what was asked, where the work
+//! stood, what was left. Knows the sections that Claude Code asks for.
+
+use super::fitted::{fitted, is_point, without_mark};
+use super::line::LocatedItem;
+use super::stated::stated;
+use super::words::{folded, shortened};
+use crate::model::exchange::ItemKind;
+use crate::model::summary::{SessionOutcome, Summary};
+use crate::rules::words::sentences;
+
+/// Objectives are read at a glance.
+const OBJECTIVE_CHARS_MAX: usize = 200;
+const ASKED_CHARS_MAX: usize = 700;
+const RESULT_CHARS_MAX: usize = 900;
+const STEP_CHARS_MAX: usize = 200;
+const STEPS_MAX: usize = 6;
+
+/// Puts what the last such summary says in the place of what a sub-agent was told and came to; `false` where there
+/// is none.
+pub fn tell_compacted(lines: &[LocatedItem<'_>], summary: &mut Summary) -> bool {
+    let mut said = lines.iter().rev();
+    let said = said.find(|line| line.item.kind == ItemKind::Agent && line.words().contains(ASKED));
+    let Some(line) = said else { return false };
+    let words = line.words();
+    let words = words
+        .rsplit_once("<summary>")
+        .map_or(words, |(_, words)| words);
+    let words = words.split("</summary>").next().unwrap_or(words);
+    let asked = section(words, ASKED).join("\n");
+    let plain = folded(&asked);
+    if plain.is_empty() {
+        return false;
+    }
+    let mut objective = String::new();
+    for sentence in sentences(&plain) {
+        let room = OBJECTIVE_CHARS_MAX.saturating_sub(objective.chars().count() + 1);
+        if sentence.chars().count() > room && !objective.is_empty() {
+            break;
+        }
+        objective.push_str(if objective.is_empty() { "" } else { " " });
+        objective.push_str(&shortened(sentence, room));
+    }
+    let whole = fitted(&stated(&asked), ASKED_CHARS_MAX);
+    summary.asked = (whole.chars().count() > objective.chars().count()).then_some(whole);
+    summary.objective = Some(line.source(objective));
+    let came = [SOLVED, AT_WORK].map(|title| stated(&section(words, title).join("\n")));
+    let came = fitted(&came.concat(), RESULT_CHARS_MAX);
+    summary.result = (!came.is_empty()).then(|| line.source(came));
+    summary.steps.clear();
+    summary.requests.clear();
+    summary.outcome = Some(SessionOutcome::InProgress);
+    let left = [LEFT, NEXT].map(|title| section(words, title)).concat();
+    let steps = left.iter().filter(|line| is_point(line) || left.len() == 1);
+    let steps = steps.map(|step| shortened(&folded(without_mark(step)), STEP_CHARS_MAX));
+    let steps = steps.filter(|step| step.contains(' ')).take(STEPS_MAX);
+    summary.next_steps = steps.map(|step| line.source(step)).collect();
+    true
+}
+
+/// Titles of sections.
+const ASKED: &str = "Primary Request and Intent";
+const SOLVED: &str = "Problem Solving";
+const LEFT: &str = "Pending Tasks";
+const AT_WORK: &str = "Current Work";
+const NEXT: &str = "Optional Next Step";
+
+/// The lines of a section, without its number and title.
+fn section<'w>(words: &'w str, title: &str) -> Vec<&'w str> {
+    let is_title = |line: &str| {
+        line.starts_with(|c: char| c.is_ascii_digit()) && line.trim_end().ends_with([':', '*'])
+            || line.starts_with('#')
+    };
+    let mut lines = words.lines();
+    let begins = |line: &&str| is_title(line) && line.contains(title);
+    if lines.by_ref().find(begins).is_none() {
+        return Vec::new();
+    }
+    let lines = lines.take_while(|line| !is_title(line));
+    lines
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compactions_summary_tells_the_session() {
+        let words = "Agent: <analysis>\nPrimary Request and Intent: long\n</analysis>\n\n<summary>\n\
+            1. Primary Request and Intent:\n   The user asked to work on the cart until all of its tasks are done. \
+            Tasks 1 and 2 are done and pushed.\n\n2. Key Technical Concepts:\n   - Carts\n\n5. Problem Solving:\n   \
+            The totals were rounded twice; they are rounded once now.\n\n7. Pending Tasks:\n   - **Task 3** (in \
+            progress): the totals of rows\n   - Commit and push\n\n8. Current Work:\n   The rows have totals. The \
+            test of rows doesn't compile yet.\n</summary>";
+        let line = LocatedItem::sample(ItemKind::Agent, 7, words, &[]);
+        let mut summary = Summary::default();
+        assert!(tell_compacted(&[line], &mut summary));
+        let objective = summary.objective.expect("an objective").what;
+        assert_eq!(
+            objective,
+            "The user asked to work on the cart until all of its tasks are done. Tasks 1 and 2 are done and pushed."
+        );
+        let result = summary.result.expect("a result").what;
+        assert!(
+            result.contains("rounded once now") && result.contains("doesn't compile"),
+            "{result}"
+        );
+        let steps: Vec<&str> = summary
+            .next_steps
+            .iter()
+            .map(|step| step.what.as_str())
+            .collect();
+        assert_eq!(
+            steps,
+            [
+                "Task 3 (in progress): the totals of rows",
+                "Commit and push"
+            ]
+        );
+        let other = LocatedItem::sample(ItemKind::Agent, 7, "Agent: Done.", &[]);
+        assert!(!tell_compacted(&[other], &mut Summary::default()));
+    }
+}

@@ -1,0 +1,79 @@
+//! What an agent says in the middle of work that its last words don't tell again.
+
+use super::fitted::is_point;
+use super::line::LocatedItem;
+use super::stated::{STEP_BYTES_MAX, stated, stated_first};
+use super::words::{folded, shortened};
+use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
+use crate::rules::outcome::{Ending, announces, ending};
+use crate::rules::words::sentences;
+
+/// A shorter remark says that something is done, not what.
+const REMARK_CHARS_MIN: usize = 40;
+
+/// Remarks before an agent waits.
+const REMARKS_MAX: usize = 4;
+
+/// What the last remarks before an agent waits say is done, each in a line.
+pub(super) fn done_so_far(exchange: &[LocatedItem<'_>]) -> Vec<String> {
+    let remarks = exchange.iter().rev();
+    let remarks = remarks.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let done = remarks.filter_map(|line| {
+        let text = folded(line.words());
+        let is_done = |sentence: &&str| {
+            let ends = sentence.ends_with(['.', '!']);
+            ends && !announces(sentence) && ending(sentence) == Ending::Done
+        };
+        let done: Vec<&str> = sentences(&text).filter(is_done).collect();
+        let said = stated(&done.join(" ")).join(" ");
+        (said.chars().count() >= REMARK_CHARS_MIN).then(|| shortened(&said, STEP_BYTES_MAX))
+    });
+    let mut all: Vec<String> = done.take(REMARKS_MAX).collect();
+    all.reverse();
+    all
+}
+
+/// Points of reports in the middle of work that name files which were changed; none where the last words name one.
+pub(super) fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String> {
+    let changed = |line: &LocatedItem<'_>| {
+        let paths = line
+            .item
+            .findings
+            .iter()
+            .filter_map(|finding| match finding {
+                Finding::Changed { path, .. } => path.rsplit(['/', '\\']).next().map(str::to_owned),
+                _ => None,
+            });
+        paths.collect::<Vec<String>>()
+    };
+    let first = exchange.iter().position(|line| !changed(line).is_empty());
+    let Some(first) = first else {
+        return Vec::new();
+    };
+    let names: Vec<String> = exchange.iter().flat_map(changed).collect();
+    let names_one = |text: &&String| names.iter().any(|name| text.contains(name.as_str()));
+    let points = last.iter().filter(|text| is_point(text)).count();
+    if points >= 2 || last.iter().any(|text| names_one(&text)) {
+        return Vec::new();
+    }
+    let reports = exchange[first..].iter();
+    let reports = reports.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let mut all: Vec<String> = Vec::new();
+    for line in reports.filter(|line| line.words().contains("\n- ")) {
+        let points = stated_first(line.words());
+        let points = points
+            .iter()
+            .filter(|text| is_point(text))
+            .filter(names_one);
+        for point in points {
+            if all.len() < PARTS_MAX && !all.contains(point) {
+                all.push(point.clone());
+            }
+        }
+    }
+    all
+}
+
+/// More points of the middle of work are a log.
+const PARTS_MAX: usize = 5;

@@ -1,0 +1,33 @@
+//! Builds, linters and type checkers of a session, as Markdown.
+
+use super::escape::inline;
+use super::short;
+use crate::model::summary::{CheckRun, Sourced, Summary};
+
+/// A line for each command, and one where nothing tested what was changed.
+pub fn checks(summary: &Summary) -> Vec<String> {
+    let mut lines: Vec<String> = summary.checks.iter().map(check).collect();
+    if summary.untested {
+        lines.push("- No tests were run".to_owned());
+    }
+    lines
+}
+
+/// A longer command is recognised by its beginning.
+const COMMAND_CHARS_MAX: usize = 80;
+
+fn check(run: &Sourced<CheckRun>) -> String {
+    let run = &run.what;
+    let command = short(&run.command.replace('`', "'"), COMMAND_CHARS_MAX);
+    let said = run.said.as_ref().map(|said| format!(": {}", inline(said)));
+    let ended = match (run.passed, run.failed_before) {
+        (true, false) => "ok",
+        (true, true) => "failed, then ok",
+        (false, _) => "failed",
+    };
+    let after = match run.changed_after {
+        true => " (files were changed after it)",
+        false => "",
+    };
+    format!("- `{command}` {ended}{}{after}", said.unwrap_or_default())
+}

@@ -1,0 +1,225 @@
+//! Commands of a line that check or build what was written, and what their output says, as a table (`checks.yaml`).
+//!
+//! Knows what follows a command in its line, and so whether the line's exit code tells how it ended.
+
+use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
+use crate::rules::shell;
+use crate::rules::table;
+use aho_corasick::AhoCorasick;
+use serde::Deserialize;
+#[cfg(test)]
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// A command that checks or builds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// As it was typed, without what stands around it.
+    pub words: Vec<String>,
+    /// See there.
+    pub end: CheckEnd,
+}
+
+/// What tells how a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckEnd {
+    /// The line's exit code is its own.
+    Own,
+    /// The line goes on only where it worked.
+    First,
+    /// Only its output.
+    Output,
+}
+
+/// Those of a line, in order; none where the line works on code that was put aside. Below a microsecond where nothing
+/// hints at one, else some.
+pub fn checks(line: &str) -> Vec<Check> {
+    let mut found = Vec::new();
+    if TABLE.hints.is_match(line) && !line.contains("git stash") {
+        read(line, 0, &mut found);
+    }
+    found
+}
+
+/// What a shown output says; `None` where nobody knows, or nothing was checked.
+pub fn is_clean(output: &str) -> Option<bool> {
+    if is_absent(output) {
+        return None;
+    }
+    let clean = TABLE.clean.is_match(output);
+    match clean || TABLE.broken.is_match(output) {
+        true => Some(clean),
+        false => None,
+    }
+}
+
+/// The output says that what was to check isn't there.
+pub fn is_absent(output: &str) -> bool {
+    TABLE.absent.is_match(output)
+}
+
+/// The command lists what is wrong, and ends with 0 whatever that is.
+pub fn only_lists(words: &[String]) -> bool {
+    TABLE.lists.iter().any(|row| {
+        let mut row = row.split(' ');
+        row.all(|part| words.iter().any(|word| word == part))
+    })
+}
+
+fn read(line: &str, depth: u8, found: &mut Vec<Check>) {
+    let mut from = 0;
+    for simple in shell::read(line).iter().take(COMMANDS_MAX) {
+        let Some(at) = line[from..].find(&*simple.words[0]).map(|at| from + at) else {
+            continue;
+        };
+        let before = &line[..at];
+        from = at + simple.words[0].len();
+        if simple.piped || simple.nested || before.trim_end().ends_with("||") {
+            continue;
+        }
+        match ran(simple, depth) {
+            Some(Ran::Script(script)) if depth < DEPTH_MAX => {
+                // what reads a script's output reads that of its last command
+                if end(&line[from..]) == Some(CheckEnd::Own) {
+                    read(&script, depth + 1, found);
+                }
+            }
+            Some(Ran::Words(..)) => {
+                let judged = judge(simple, depth, None);
+                let is_one = judged.is_some_and(|judged| match judged.verdict {
+                    Verdict::Class(class) => TABLE.classes.contains(&class.name),
+                    Verdict::Name(_) => false,
+                });
+                if is_one && let Some(end) = end(&line[from..]) {
+                    let words = simple.words.iter().map(|word| word.to_string()).collect();
+                    found.push(Check { words, end });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What stands behind a command in its line, up to the next operator; `None` where something reads its output that
+/// leaves out what matters.
+fn end(rest: &str) -> Option<CheckEnd> {
+    match operator(rest) {
+        (_, "") => Some(CheckEnd::Own),
+        (at, "&&") => Some(match is_chain(&rest[at + 2..]) {
+            true => CheckEnd::First,
+            false => CheckEnd::Output,
+        }),
+        (at, "|") => {
+            let reader = rest[at + 1..].trim_start_matches(['&', ' ']);
+            let reader = reader.split(|c: char| !c.is_alphanumeric()).next()?;
+            let passes = TABLE.passes.iter().any(|name| name == reader);
+            passes.then_some(CheckEnd::Output)
+        }
+        _ => Some(CheckEnd::Output),
+    }
+}
+
+/// What stands behind `&&` only runs on: nothing in it has an end that hides one before.
+fn is_chain(rest: &str) -> bool {
+    match operator(rest) {
+        (_, "") => true,
+        (at, mark @ ("&&" | "|")) => is_chain(&rest[at + mark.len()..]),
+        _ => false,
+    }
+}
+
+/// The first operator outside of quotes with where it stands; empty where none does.
+fn operator(rest: &str) -> (usize, &str) {
+    let mut quote = None;
+    let bytes = rest.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1);
+        let before = at.checked_sub(1).map(|at| bytes[at]);
+        match (quote, byte) {
+            (Some(open), byte) if open == *byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(*byte),
+            (None, b'&' | b'|') if next == Some(byte) => return (at, &rest[at..at + 2]),
+            (None, b'&') if next == Some(&b'>') || before == Some(b'>') => {}
+            (None, b'&' | b';' | b'\n' | b'|') => return (at, &rest[at..=at]),
+            _ => {}
+        }
+    }
+    (rest.len(), "")
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    classes: Vec<String>,
+    hints: Vec<String>,
+    lists: Vec<String>,
+    passes: Vec<String>,
+    absent: Vec<String>,
+    clean: Vec<String>,
+    broken: Vec<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+struct Table {
+    classes: Vec<String>,
+    lists: Vec<String>,
+    passes: Vec<String>,
+    hints: AhoCorasick,
+    absent: AhoCorasick,
+    clean: AhoCorasick,
+    broken: AhoCorasick,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let written: Written = table::rows(table::embedded!("commands/checks"));
+    let words = |words: &[String]| {
+        let mut all = AhoCorasick::builder();
+        all.ascii_case_insensitive(true)
+            .build(words)
+            .expect("words")
+    };
+    Table {
+        hints: words(&written.hints),
+        absent: words(&written.absent),
+        clean: words(&written.clean),
+        broken: words(&written.broken),
+        classes: written.classes,
+        lists: written.lists,
+        passes: written.passes,
+    }
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        let written: Written = table::rows(table::embedded!("commands/checks"));
+        for (line, wants) in written.samples {
+            let found = checks(&line).into_iter().map(|check| {
+                let end = match check.end {
+                    CheckEnd::Own => "own",
+                    CheckEnd::First => "first",
+                    CheckEnd::Output => "output",
+                };
+                (check.words.join(" "), end.to_owned())
+            });
+            assert_eq!(found.collect::<BTreeMap<_, _>>(), wants, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_output_says_whether_something_is_wrong() {
+        assert_eq!(is_clean("0 issues."), Some(true));
+        assert_eq!(is_clean("Found 2 errors in 1 file"), Some(false));
+        assert_eq!(is_clean("14 lines, 1 KB"), None);
+        assert!(only_lists(&[
+            "gofmt".to_owned(),
+            "-l".to_owned(),
+            ".".to_owned()
+        ]));
+    }
+}
