@@ -25,6 +25,7 @@ mod repositories;
 #[expect(dead_code, reason = "tests ask more of it")]
 mod server;
 mod table;
+mod tables;
 #[path = "../../tests/terminal/mod.rs"]
 mod terminal;
 mod watch;

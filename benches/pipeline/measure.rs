@@ -4,7 +4,7 @@ use crate::child::{self, Run};
 use crate::homes::{self, Home, logs_below};
 use crate::kinds::{self, Kinds};
 use crate::table::{Figure, judged, told};
-use crate::{MB, Scale, deliver, files, limit, recall, report, repositories, watch};
+use crate::{MB, Scale, deliver, files, limit, recall, report, repositories, tables, watch};
 use sessionmill::store::{Access, Store};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -112,6 +112,7 @@ fn cold(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<u64
     let command = mid(&|round| round.kinds.per_command().as_secs_f64() * 1e6);
     figures.push(told("one shell command judged", format!("{command:.2} µs")));
     report::measure(home, figures)?;
+    tables::measure(home, figures)?;
     deliver::measure(scale, home, wall, figures)?;
     Ok(peak)
 }

@@ -12,9 +12,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Write tables for SQL: sessions, messages, commands, tests, cost and more, as Parquet files
+/// Write your sessions as tables for SQL (Parquet)
 ///
-/// Writes only what changed since the last export into the same folder; what was forgotten is removed there. If
+/// Sessions, messages, commands, tests, changed files, decisions, tokens, cost and more. Writes only what changed since the last export into the same folder; what was forgotten is removed there. If
 /// nothing changed, no file is touched. docs/tables.md lists the tables, docs/sql.md has questions with their SQL.
 #[derive(clap::Args, Debug)]
 pub struct Args {

@@ -11,9 +11,9 @@ use anyhow::Result;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Add what another machine's database holds, such as your other laptop's
+/// Add what another machine's database holds
 ///
-/// What both have counts once. The other database isn't changed, and a newer version's is refused. What was
+/// For example your other laptop's. What both have counts once. The other database isn't changed, and a newer version's is refused. What was
 /// forgotten here stays forgotten. Repeat it at any time: only what is new is added.
 #[derive(clap::Args, Debug)]
 pub struct Args {

@@ -176,6 +176,11 @@ impl Home {
         self.dir.join("sessionmill.deliver.lock")
     }
 
+    /// Where another machine's store lies while it is taken in.
+    pub fn import(&self) -> PathBuf {
+        self.dir.join("import")
+    }
+
     /// Held by the one who writes tables.
     pub fn export_lock(&self) -> PathBuf {
         self.dir.join("sessionmill.export.lock")

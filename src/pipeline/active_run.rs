@@ -4,6 +4,7 @@ use super::admission::Admission;
 use super::context::RunContext;
 use super::ingest_options::Rules;
 use super::last_run::Left;
+use super::leftovers;
 use super::lock::{self, Lock};
 use super::options::{self, RunOptions};
 use super::run_log;
@@ -49,6 +50,7 @@ impl<'r, 'a> Run<'r, 'a> {
             .since(&options.last_run)
             .allowing_untrusted(options.allow_untrusted);
         let lock = Lock::take_for(&format!("run {}", pipeline.name), &cx.home.lock())?;
+        leftovers::discard(cx.home)?;
         let redaction = redaction_setup::load(&loaded.config, cx.home)?;
         let classifier = classifiers::counter(cx.home)?;
         let mut store = Store::open(&cx.home.store(), Access::ReadWrite)?;

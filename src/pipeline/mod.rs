@@ -23,6 +23,7 @@ pub mod import;
 pub mod ingest_options;
 pub mod keys;
 pub mod last_run;
+pub mod leftovers;
 pub mod lock;
 pub mod meaning;
 pub mod memory_status;

@@ -8,8 +8,7 @@
 use super::atomic;
 use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
 use crate::stages::upload::Sink;
-use crate::tables::columns::table;
-use crate::tables::schema::{Name, PARTITION, TABLES_VERSION};
+use crate::tables::schema::{Name, PARTITION, TABLES_VERSION, table};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

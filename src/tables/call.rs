@@ -111,7 +111,7 @@ mod tests {
         );
         assert_eq!(
             of("Action: Bash(echo (a) → b) → exit 2: no"),
-            ("Bash", Some("echo (a)"), Some("b) → exit 2: no"), "ok"),
+            ("Bash", Some("echo (a"), Some("b) → exit 2: no"), "ok"),
             "an arrow in a command hides the rest, as everywhere"
         );
         for (result, status) in [

@@ -1,17 +1,9 @@
 //! The columns of each table, with their meanings for people.
 
-use super::schema::{Column, ColumnKind, Name, TABLES_MAX, Table};
-use std::sync::LazyLock;
-
-/// The table of this name.
-pub fn table(name: Name) -> &'static Table {
-    &TABLES[name as usize]
-}
-
-static TABLES: LazyLock<[Table; TABLES_MAX]> = LazyLock::new(all);
+use super::column::{Column, ColumnKind, TABLES_MAX, Table};
 
 /// All tables, in the order of their names.
-fn all() -> [Table; TABLES_MAX] {
+pub(super) fn all() -> [Table; TABLES_MAX] {
     [
         sessions(),
         episodes(),

@@ -1,12 +1,13 @@
 //! Floor 2: stored sessions as tables for SQL and dataframes. Knows which tables there are and what a row
 //! says; refuses to know the store and disks.
 //!
-//! [`schema`] is the contract (docs/tables.md), [`source`] what rows are made of, [`session_rows`] and [`git_operations`]
+//! [`schema`] is the contract (docs/tables.md), [`source`] what rows are made of, [`session_rows`] and [`git_rows`]
 //! make them.
 
 mod call;
-pub mod columns;
-pub mod git_operations;
+mod column;
+mod columns;
+pub mod git_rows;
 mod items;
 #[cfg(feature = "parquet")]
 pub mod parquet;

@@ -1,7 +1,6 @@
 //! Rows of tables: plain values, whatever format they are written in.
 
-use super::columns::table;
-use super::schema::{ColumnKind, Name, TABLES_MAX, Table};
+use super::schema::{ColumnKind, Name, TABLES_MAX, Table, table};
 use crate::model::time::Time;
 
 /// A value of a row.

@@ -1,6 +1,10 @@
 //! The contract: which tables there are, what their columns are called, hold and mean, and how rows are
 //! divided over files. docs/tables.md is written from here.
 
+pub use super::column::{Column, ColumnKind, TABLES_MAX, Table};
+use super::columns;
+use std::sync::LazyLock;
+
 /// Goes up by one where a column is renamed, removed, or means something else. A column that is added,
 /// behind the others, or a new table leaves it.
 pub const TABLES_VERSION: u32 = 1;
@@ -11,9 +15,6 @@ pub const PARTITION: &str = "month";
 
 /// The partition of what has no time.
 pub const NO_MONTH: &str = "none";
-
-/// Tables that there are.
-pub const TABLES_MAX: usize = 12;
 
 /// A table's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,77 +63,9 @@ impl Name {
     ];
 }
 
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// UTF-8.
-    Text,
-    /// 64 bits, signed.
-    Int,
-    /// 64 bits.
-    Real,
-    /// True or false.
-    Bool,
-    /// Milliseconds since 1970, UTC.
-    Time,
-    /// A list of texts, none of them null.
-    Texts,
+/// The table of this name.
+pub fn table(name: Name) -> &'static Table {
+    &TABLES[name as usize]
 }
 
-impl ColumnKind {
-    /// As docs/tables.md calls it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ColumnKind::Text => "text",
-            ColumnKind::Int => "int64",
-            ColumnKind::Real => "float64",
-            ColumnKind::Bool => "bool",
-            ColumnKind::Time => "timestamp",
-            ColumnKind::Texts => "list of text",
-        }
-    }
-}
-
-/// A column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// What queries call it.
-    pub name: &'static str,
-    /// What it holds.
-    pub kind: ColumnKind,
-    /// It may hold nothing.
-    pub nullable: bool,
-    /// For people.
-    pub meaning: &'static str,
-}
-
-impl Column {
-    pub(super) const fn new(name: &'static str, kind: ColumnKind, meaning: &'static str) -> Column {
-        Column {
-            name,
-            kind,
-            nullable: false,
-            meaning,
-        }
-    }
-
-    pub(super) const fn or_null(self) -> Column {
-        Column {
-            nullable: true,
-            ..self
-        }
-    }
-}
-
-/// A table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    /// The folder of its files, and what queries call it.
-    pub name: &'static str,
-    /// What a row is.
-    pub meaning: &'static str,
-    /// What tells rows apart.
-    pub key: &'static [&'static str],
-    /// In order.
-    pub columns: Vec<Column>,
-}
+static TABLES: LazyLock<[Table; TABLES_MAX]> = LazyLock::new(columns::all);

@@ -20,25 +20,23 @@ use uuid::Uuid;
 
 /// All rows of a session. The same for the same session, in whatever order its parts are given.
 pub fn rows(source: &SessionSource, hides_paths: bool, context: &RowContext<'_>) -> Rows {
-    let mut source = source.clone();
-    source
-        .episodes
-        .sort_by(|a, b| order(&a.episode).cmp(&order(&b.episode)));
-    source.logs.sort_by(|a, b| a.log.cmp(&b.log));
+    let mut episodes: Vec<&StoredEpisode> = source.episodes.iter().collect();
+    episodes.sort_by(|a, b| order(&a.episode).cmp(&order(&b.episode)));
+    let mut logs: Vec<&LogAccount> = source.logs.iter().collect();
+    logs.sort_by(|a, b| a.log.cmp(&b.log));
     let project = project(&source.session, hides_paths, context);
-    let chunks: Vec<&StoredEpisode> = source
-        .episodes
-        .iter()
+    let chunks = episodes.iter().copied();
+    let chunks: Vec<&StoredEpisode> = chunks
         .filter(|stored| stored.episode.source == EpisodeSource::Session)
         .collect();
-    let summary = summary(&source, &chunks);
+    let summary = summary(source, &chunks);
     let mut rows = Rows::default();
     let usage = add_usage(&source.session.id, &chunks, &project, context, &mut rows);
     rows.push(
         Name::Sessions,
-        session_row(&source, &chunks, &summary, &usage, &project, context),
+        session_row(source, &chunks, &summary, &usage, &project, context),
     );
-    for stored in &source.episodes {
+    for stored in episodes {
         rows.push(
             Name::Episodes,
             episode_row(&source.session.id, stored, &project),
@@ -55,9 +53,9 @@ pub fn rows(source: &SessionSource, hides_paths: bool, context: &RowContext<'_>)
         let row = activity_row(&source.session.id, stored, &project, context);
         rows.push(Name::Activity, row);
     }
-    add_decisions(&source, &summary, &project, &mut rows);
-    for log in &source.logs {
-        add_account(&source, log, &project, context, &mut rows);
+    add_decisions(source, &summary, &project, &mut rows);
+    for log in logs {
+        add_account(source, log, &project, context, &mut rows);
     }
     rows
 }

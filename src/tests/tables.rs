@@ -4,7 +4,7 @@ use super::world::Desk;
 use crate::cli::Exit;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -148,6 +148,36 @@ fn tables_add_up_to_what_the_store_says() {
     // what is said is all of the episodes' texts that no digest stands for
     let said = sum("messages", "text_bytes");
     assert!(said > 0 && said < sum("sessions", "text_bytes"));
+    let status = desk.run("sessionmill status --json").json();
+    let lines: i64 = of(&all, "ledger")
+        .iter()
+        .filter(|row| text(row, "fate") != "glued")
+        .map(|row| int(row, "lines"))
+        .sum();
+    let fates = status["ledger"]["lines"].as_object().unwrap().values();
+    let reasons = fates.flat_map(|fate| fate.as_object().unwrap().values());
+    let read: i64 = reasons.map(|lines| lines.as_i64().unwrap()).sum();
+    let pending = status["ledger"]["pending"].as_i64().unwrap();
+    assert_eq!(lines, read + pending, "{status:#}");
+    for (table, least) in [
+        ("tests", 1),
+        ("files_changed", 2),
+        ("activity", 5),
+        ("decisions", 1),
+    ] {
+        assert!(of(&all, table).len() >= least, "{table}");
+    }
+}
+
+#[test]
+fn tokens_and_cost_are_those_of_stats() {
+    let desk = filled();
+    export(&desk, "tables");
+    let all = read(&desk.path("tables"));
+    let sessions = of(&all, "sessions");
+    let sum = |table: &str, column: &str| -> i64 {
+        of(&all, table).iter().map(|row| int(row, column)).sum()
+    };
     for column in [
         "input_tokens",
         "output_tokens",
@@ -158,27 +188,9 @@ fn tables_add_up_to_what_the_store_says() {
     }
     let cost = desk.run("sessionmill stats --cost --json").json();
     let usd: f64 = sessions.iter().map(|row| real(row, "usd")).sum();
-    let wants = cost["cost"]["usd"].as_f64().or(cost["usd"].as_f64());
+    let wants = cost["total"]["usd"].as_f64();
     let wants = wants.unwrap_or_else(|| panic!("{cost:#}"));
     assert!((usd - wants).abs() < 1e-9, "{usd} {wants}");
-    let status = desk.run("sessionmill status --json").json();
-    let lines: i64 = of(&all, "ledger")
-        .iter()
-        .filter(|row| text(row, "fate") != "glued")
-        .map(|row| int(row, "lines"))
-        .sum();
-    let read = status["ledger"]["lines"]
-        .as_i64()
-        .or(status["lines"].as_i64());
-    assert_eq!(Some(lines), read, "{status:#}");
-    for (table, least) in [
-        ("tests", 1),
-        ("files_changed", 2),
-        ("activity", 5),
-        ("decisions", 1),
-    ] {
-        assert!(of(&all, table).len() >= least, "{table}");
-    }
 }
 
 #[test]
@@ -248,12 +260,12 @@ fn what_is_forgotten_leaves_the_files_too() {
         let all = rows(&folder);
         all.values()
             .flatten()
-            .filter(|row| row.contains(session))
+            .filter(|row| row.contains(&format!("session_id=\"{session}\"")))
             .count()
     };
     assert!(holds(session) > 10);
     let others = rows(&folder)["sessions"].len();
-    let ran = desk.run(&format!("sessionmill forget --session {session} --yes"));
+    let ran = desk.run(&format!("sessionmill forget {session} --yes"));
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     let report = export(&desk, "tables");
     assert_eq!(holds(session), 0);
@@ -265,7 +277,7 @@ fn what_is_forgotten_leaves_the_files_too() {
     for other in rows(&folder)["sessions"].clone() {
         let id = other.split("session_id=").nth(1).unwrap();
         let id = id.split(['"', ' ']).find(|part| !part.is_empty()).unwrap();
-        desk.run(&format!("sessionmill forget --session {id} --yes"));
+        desk.run(&format!("sessionmill forget {id} --yes"));
     }
     export(&desk, "tables");
     let left = rows(&folder);
@@ -338,11 +350,10 @@ fn whatever_ended_an_export_the_next_one_puts_it_right() {
 #[test]
 fn hidden_paths_are_in_no_column() {
     let desk = filled();
-    let settings = r#"{"version": "2.0.0", "session_tracking": {"include_project_path": false}}"#;
     export(&desk, "tables");
-    let config = desk.run("sessionmill config path").stdout;
-    let file = config.trim().replace('~', &desk.path("").to_string_lossy());
-    fs::write(file, settings).unwrap();
+    change_settings(&desk, |settings| {
+        settings["session_tracking"]["include_project_path"] = false.into();
+    });
     let ran = desk.run("sessionmill export --parquet tables --json");
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     assert!(ran.json()["files_written"].as_u64().unwrap() > 0);
@@ -358,6 +369,7 @@ fn hidden_paths_are_in_no_column() {
                 "command",
                 "decision",
                 "about",
+                "pull_requests",
             ];
             if !said.contains(&column.as_str()) {
                 let shown = field.to_string();
@@ -382,4 +394,81 @@ fn an_export_says_what_it_did() {
     let none = Desk::new().run("sessionmill export --parquet tables");
     assert_eq!(none.exit, Exit::Failed, "{}", none.shown());
     assert!(none.stderr.contains("sessionmill init"), "{}", none.shown());
+}
+
+/// A desk whose runs keep a folder of tables.
+fn with_sink() -> Desk {
+    let desk = Desk::enabled();
+    let folder = desk.path("warehouse");
+    change_settings(&desk, |settings| {
+        settings["sinks"] = json!({"warehouse": {"kind": "parquet", "path": folder}});
+    });
+    desk
+}
+
+fn change_settings(desk: &Desk, change: impl FnOnce(&mut Value)) {
+    let config = desk.run("sessionmill config path").stdout;
+    let file = config.trim().replace('~', &desk.path("").to_string_lossy());
+    let written = fs::read_to_string(&file).unwrap();
+    let mut settings: Value = serde_json::from_str(&written).unwrap();
+    change(&mut settings);
+    fs::write(file, settings.to_string()).unwrap();
+}
+
+#[test]
+fn a_sink_is_brought_up_to_date_by_each_run() {
+    let desk = with_sink();
+    let ran = desk.run("sessionmill run --all");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    assert!(ran.shown().contains("sink warehouse: "), "{}", ran.shown());
+    export(&desk, "tables");
+    let (sink, wants) = (desk.path("warehouse"), rows(&desk.path("tables")));
+    assert_eq!(rows(&sink), wants);
+    let before = files(&sink);
+    let again = desk.run("sessionmill run --json").json();
+    assert_eq!(files(&sink), before, "{again:#}");
+    let status = desk.run("sessionmill deliver status");
+    assert!(
+        status.stdout.contains("brought up to date by each run"),
+        "{}",
+        status.shown()
+    );
+    let check = desk.run("sessionmill deliver check --smoke");
+    assert!(check.stdout.contains("warehouse: ok"), "{}", check.shown());
+    let verify = desk.run("sessionmill deliver verify");
+    assert_eq!(verify.exit, Exit::Done, "{}", verify.shown());
+    assert!(verify.stdout.contains("0 missing"), "{}", verify.shown());
+    let plan = desk.run("sessionmill plan");
+    assert_eq!(plan.exit, Exit::Done, "{}", plan.shown());
+    // what was forgotten is gone after the next run
+    desk.run("sessionmill forget 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001 --yes");
+    let ran = desk.run("sessionmill run --json");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    assert_eq!(rows(&sink)["sessions"].len(), wants["sessions"].len() - 1);
+    // a file that somebody removed is missed, and comes back
+    let file = files(&sink)
+        .into_keys()
+        .find(|path| path.starts_with("commands"));
+    fs::remove_file(sink.join(file.unwrap())).unwrap();
+    assert_eq!(desk.run("sessionmill deliver verify").exit, Exit::Partial);
+    let ran = desk.run("sessionmill deliver run warehouse");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    assert_eq!(desk.run("sessionmill deliver verify").exit, Exit::Done);
+}
+
+#[test]
+fn a_folder_that_can_not_be_written_to_stops_nothing_else() {
+    let desk = with_sink();
+    desk.write("warehouse", "a file stands here");
+    let ran = desk.run("sessionmill run --all --json");
+    let document = ran.json();
+    let sinks = document.to_string();
+    assert!(sinks.contains("warehouse"), "{document:#}");
+    assert!(document.to_string().contains("fault"), "{document:#}");
+    let stats = desk.run("sessionmill stats --json").json();
+    assert!(stats["sessions"].as_u64().unwrap() > 5);
+    fs::remove_file(desk.path("warehouse")).unwrap();
+    let ran = desk.run("sessionmill run");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    assert!(files(&desk.path("warehouse")).len() > 12);
 }

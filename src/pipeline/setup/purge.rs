@@ -30,7 +30,12 @@ pub fn purge(home: &Home) -> Result<PurgeReport, Error> {
     if !home.dir.is_dir() {
         return Ok(report);
     }
-    let locks = [home.lock(), home.deliver_lock(), home.watch_lock()];
+    let locks = [
+        home.lock(),
+        home.deliver_lock(),
+        home.export_lock(),
+        home.watch_lock(),
+    ];
     let held: Result<Vec<Lock>, Error> = locks
         .iter()
         .map(|path| Lock::take_for("uninstall", path))
@@ -50,6 +55,7 @@ pub fn purge(home: &Home) -> Result<PurgeReport, Error> {
     }
     drop(held);
     // a folder that has something else in it stays
+    let _ = fs::remove_dir_all(home.import());
     for folder in [home.runs(), home.alarms(), home.graphs(), home.logs()] {
         let _ = fs::remove_dir(folder);
     }

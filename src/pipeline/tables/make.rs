@@ -9,7 +9,7 @@ use crate::pipeline::options::ms;
 use crate::rules::hidden_paths::without_homes;
 use crate::rules::prices::Prices;
 use crate::store::{MonthWithoutLog, Store, TableUnit, WholeEpisode, WholeSession};
-use crate::tables::git_operations::{self, GitSource};
+use crate::tables::git_rows::{self, GitSource};
 use crate::tables::row::Rows;
 use crate::tables::schema::TABLES_VERSION;
 use crate::tables::session_rows;
@@ -151,7 +151,7 @@ impl RowMaker {
                         git: operation.git.clone(),
                         done_by: operation.done_by,
                     };
-                    git_operations::add(&source, &project, &mut rows);
+                    git_rows::add(&source, &project, &mut rows);
                 }
                 rows
             }

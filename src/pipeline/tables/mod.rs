@@ -13,9 +13,8 @@ use super::lock::Lock;
 use crate::model::error::{Error, ErrorKind};
 use crate::sinks::tables::{HeldFile, HeldUnit, Manifest, Part, TablesFolder};
 use crate::store::{Store, TableUnit};
-use crate::tables::columns::table;
 use crate::tables::row::Rows;
-use crate::tables::schema::{NO_MONTH, Name, TABLES_VERSION};
+use crate::tables::schema::{NO_MONTH, Name, TABLES_VERSION, table};
 use anyhow::Result;
 use plan::{PlannedPart, key, plan};
 use rayon::prelude::*;
@@ -174,6 +173,9 @@ fn write_part(
     Ok(written)
 }
 
+/// Units that are in memory with everything that the store has of them. More: memory; fewer: threads wait.
+const UNITS_AT_ONCE: usize = 32;
+
 fn held(unit: &TableUnit) -> (String, HeldUnit) {
     let held = HeldUnit {
         fingerprint: format!("{:016x}", unit.fingerprint),
@@ -184,15 +186,17 @@ fn held(unit: &TableUnit) -> (String, HeldUnit) {
 
 /// Rows of these units, in their order.
 fn rows(units: &[&TableUnit], store: &Store, maker: &RowMaker) -> Result<Rows, Error> {
-    let sources = units.iter().map(|unit| maker.read(unit, store));
-    let sources = sources.collect::<Result<Vec<_>, Error>>()?;
-    let made: Vec<Rows> = sources
-        .par_iter()
-        .flatten()
-        .map(|source| maker.rows(source))
-        .collect();
     let mut all = Rows::default();
-    made.into_iter().for_each(|rows| all.append(rows));
+    for units in units.chunks(UNITS_AT_ONCE) {
+        let sources = units.iter().map(|unit| maker.read(unit, store));
+        let sources = sources.collect::<Result<Vec<_>, Error>>()?;
+        let made: Vec<Rows> = sources
+            .into_par_iter()
+            .flatten()
+            .map(|source| maker.rows(&source))
+            .collect();
+        made.into_iter().for_each(|rows| all.append(rows));
+    }
     Ok(all)
 }
 

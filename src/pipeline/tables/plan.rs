@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// UTF-8 bytes of text in a part before another one is begun. More: a session that grows has more written
 /// again; less: more files to open.
-const PART_TEXT_BYTES: u64 = 6 << 20;
+const PART_TEXT_BYTES: u64 = 4 << 20;
 
 /// All parts, in the order of month and number.
 #[derive(Debug, Default)]
@@ -219,7 +219,10 @@ mod tests {
         units.remove(1);
         units.push(unit("d", 41, 10, 4));
         let then = plan(&units, Some(&held), |_| true);
-        assert_eq!(shown(&then), ["1970-01/0* a c", "1970-02/0* d", "none/0 "]);
+        assert_eq!(
+            shown(&then),
+            ["1970-01/0* a", "1970-01/1* c", "1970-02/0* d", "none/0 "]
+        );
         assert_eq!((then.changed, then.removed), (3, 1));
     }
 

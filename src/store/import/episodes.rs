@@ -1,7 +1,7 @@
 //! Episodes with everything that hangs on them.
 
-use super::imported::Imported;
-use super::sessions::OtherSession;
+use super::other_sessions::OtherSession;
+use super::taken::Imported;
 use crate::store::compression::Unpacked;
 use crate::store::ingest::prepare::indexed;
 use crate::store::ingest::write::index;
@@ -34,6 +34,31 @@ const PARTS: [(&str, &str, &str); 8] = [
     ),
 ];
 
+/// There is more of a session of which a log is here, too.
+pub(super) fn is_further(tx: &Connection, session: &OtherSession) -> rusqlite::Result<bool> {
+    for (theirs, id) in theirs(tx, session)? {
+        match known(tx, theirs, &id)? {
+            Some(known) if !known.is_other || !known.is_behind => {}
+            _ => return Ok(true),
+        }
+    }
+    Ok(false)
+}
+
+/// The episodes there that may come, with their ids; of a session of which a log is here, without a summary.
+fn theirs(tx: &Connection, session: &OtherSession) -> rusqlite::Result<Vec<(i64, [u8; 16])>> {
+    tx.prepare_cached(
+        "SELECT n, id FROM other.episode WHERE session = ?1
+         AND (source = 'session' OR source = 'session_summary' AND NOT ?2)
+         AND coalesce(valid_at >= ?3, 1)",
+    )?
+    .query_map(
+        params![session.n, session.has_own_log, session.forgotten_before],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?
+    .collect()
+}
+
 /// Takes in what a session was cut into.
 pub(super) fn put(
     tx: &Connection,
@@ -41,17 +66,7 @@ pub(super) fn put(
     n: i64,
     imported: &mut Imported,
 ) -> rusqlite::Result<()> {
-    let theirs: Vec<(i64, [u8; 16])> = tx
-        .prepare_cached(
-            "SELECT n, id FROM other.episode WHERE session = ?1
-             AND (source = 'session' OR source = 'session_summary' AND NOT ?2)
-             AND coalesce(valid_at >= ?3, 1)",
-        )?
-        .query_map(
-            params![session.n, session.has_own_log, session.forgotten_before],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?
-        .collect::<rusqlite::Result<_>>()?;
+    let theirs = theirs(tx, session)?;
     for (theirs, id) in &theirs {
         match known(tx, *theirs, id)? {
             None => {

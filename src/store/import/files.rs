@@ -1,6 +1,6 @@
 //! Logs of the other machine: how far they were read there, and which records they hold.
 
-use super::sessions::OtherSession;
+use super::other_sessions::OtherSession;
 use crate::model::checkpoint::COPY;
 use crate::model::ledger::{Fate, Ledger};
 use crate::model::session::SessionFacts;
@@ -53,7 +53,7 @@ pub(super) fn put(tx: &Connection, session: &OtherSession, n: i64) -> rusqlite::
         is_news = true;
         note(tx, theirs, ours)?;
         put_state(tx, theirs, ours, session.has_own_log)?;
-        put_records(tx, theirs, ours)?;
+        put_records(tx, theirs, ours, session.has_own_log)?;
     }
     Ok(is_news)
 }
@@ -139,8 +139,14 @@ fn put_state(tx: &Connection, theirs: i64, ours: i64, is_told_here: bool) -> rus
         .map(drop)
 }
 
-/// Ids of its records: those that a log here owns are copies there.
-fn put_records(tx: &Connection, theirs: i64, ours: i64) -> rusqlite::Result<()> {
+/// Ids of its records: those that a log here owns are copies there. Where a log of this machine tells the same
+/// session, all are: what that log comes to say is its own.
+fn put_records(
+    tx: &Connection,
+    theirs: i64,
+    ours: i64,
+    is_told_here: bool,
+) -> rusqlite::Result<()> {
     let owned: FxHashSet<u64> = {
         let mut select = tx.prepare_cached(
             "SELECT ids FROM main.record WHERE file IN (SELECT file FROM main.tie WHERE name IN
@@ -159,7 +165,7 @@ fn put_records(tx: &Connection, theirs: i64, ours: i64) -> rusqlite::Result<()> 
         .query_map([theirs], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     for (block, ids) in blocks {
-        let marked = unpacked_ids(&ids).map(|id| match owned.contains(&id) {
+        let marked = unpacked_ids(&ids).map(|id| match is_told_here || owned.contains(&id) {
             true => id | COPY,
             false => id,
         });

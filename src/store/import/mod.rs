@@ -8,11 +8,9 @@
 
 mod episodes;
 mod files;
-mod imported;
+mod other_sessions;
 mod others;
-mod sessions;
-
-pub use imported::Imported;
+mod taken;
 
 use crate::model::error::{Error, ErrorKind};
 use crate::store::error::failed;
@@ -23,6 +21,8 @@ use crate::store::{Access, DatabaseState, Result, Store};
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+pub use taken::Imported;
 
 impl Store {
     /// Takes in what the store at `from` has and this one doesn't. `scratch`: a folder for a copy of it, which is
@@ -94,12 +94,16 @@ fn copy_of(from: &Path, copy: &Path) -> Result<()> {
 
 fn take_in(tx: &Connection) -> rusqlite::Result<Imported> {
     let mut imported = Imported::default();
-    sessions::begin(tx)?;
-    let sessions = sessions::to_take(tx, &mut imported)?;
+    other_sessions::begin(tx)?;
+    let sessions = other_sessions::to_take(tx, &mut imported)?;
     let mut touched = BTreeSet::new();
     for session in &sessions {
+        if session.has_own_log && !episodes::is_further(tx, session)? {
+            imported.known += 1;
+            continue;
+        }
         let before = (imported.episodes, imported.changed);
-        let n = sessions::put(tx, session)?;
+        let n = other_sessions::put(tx, session)?;
         let files_changed = files::put(tx, session, n)?;
         episodes::put(tx, session, n, &mut imported)?;
         let is_news = files_changed || before != (imported.episodes, imported.changed);
@@ -110,7 +114,7 @@ fn take_in(tx: &Connection) -> rusqlite::Result<Imported> {
         }
         if session.ours.is_none() || is_news {
             touched.insert(n);
-            sessions::put_summary(tx, session, n)?;
+            other_sessions::put_summary(tx, session, n)?;
         }
         if session.has_own_log && is_news {
             set_unsummarised(tx, n)?;
@@ -130,6 +134,6 @@ fn take_in(tx: &Connection) -> rusqlite::Result<Imported> {
         // whatever happens now, the next run masks
         tx.execute("DELETE FROM redaction", [])?;
     }
-    sessions::end(tx)?;
+    other_sessions::end(tx)?;
     Ok(imported)
 }

@@ -1,8 +1,8 @@
 //! What projects have besides logs: memories, git operations, and what their groups are called.
 
 use super::episodes;
-use super::imported::Imported;
-use super::sessions::without_log;
+use super::other_sessions::without_log;
+use super::taken::Imported;
 use crate::model::git::GitOperation;
 use crate::store::compression::{Json, pack_json};
 use rusqlite::{Connection, OptionalExtension, params};

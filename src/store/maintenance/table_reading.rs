@@ -63,8 +63,7 @@ const IN_MONTH: &str = "coalesce(strftime('%Y-%m', {} / 1000, 'unixepoch'), 'non
 impl Store {
     /// A session that has a log; `None` where there is none with exactly this id.
     pub fn whole_session(&self, session: &str) -> Result<Option<WholeSession>> {
-        let row = self.session(session)?;
-        let Some(row) = row.filter(|row| row.session.id == session) else {
+        let Some(row) = self.session_of_id(session)? else {
             return Ok(None);
         };
         let read = || -> rusqlite::Result<WholeSession> {

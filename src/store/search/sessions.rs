@@ -105,6 +105,11 @@ impl Store {
         }
     }
 
+    /// The session with exactly this id, found by the index.
+    pub(crate) fn session_of_id(&self, id: &str) -> Result<Option<SessionRow>> {
+        Ok(self.sessions_where("s.id = {}", id, None)?.pop())
+    }
+
     /// At most a few of which a condition with the id holds.
     fn sessions_where(
         &self,

@@ -1,7 +1,6 @@
 //! The schema as docs/tables.md tells it: a change is seen in review.
 
-use crate::tables::columns::table;
-use crate::tables::schema::{ColumnKind, Name, TABLES_VERSION};
+use crate::tables::schema::{ColumnKind, Name, TABLES_VERSION, table};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;

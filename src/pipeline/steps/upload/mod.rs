@@ -28,7 +28,7 @@ use crate::pipeline::notify::{self, GivenUp};
 use crate::pipeline::options::{PENDING_MS, ms, retry};
 use crate::pipeline::sink_setup::{extraction, open};
 use crate::pipeline::steps::promote::announce_owners;
-use crate::pipeline::tables::{TablesOptions, export};
+use crate::pipeline::tables::{TablesOptions, TablesReport, export};
 use crate::store::{Due, Store};
 use anyhow::Result;
 use options::DeliveryOptions;
@@ -352,6 +352,22 @@ pub fn lines(reports: &[SinkReport], zone: Zone) -> Vec<String> {
     lines.collect()
 }
 
+/// What a folder of tables got.
+fn tables_parts(tables: &TablesReport) -> Vec<String> {
+    let mut parts = Vec::new();
+    if tables.files_written > 0 {
+        parts.push(format!(
+            "{} written for {}",
+            plural(tables.files_written, "file"),
+            plural(tables.changed, "new or changed session")
+        ));
+    }
+    if tables.removed > 0 {
+        parts.push(format!("{} removed", plural(tables.removed, "session")));
+    }
+    parts
+}
+
 fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     let mut parts = Vec::new();
     for (n, what) in [
@@ -391,16 +407,7 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
             parts.push(format!("{} {what}", count(n)));
         }
     }
-    if let Some(tables) = sink.tables.as_ref().filter(|tables| !tables.is_nothing()) {
-        parts.push(format!(
-            "{} written for {}",
-            plural(tables.files_written, "file"),
-            plural(tables.changed, "new or changed session")
-        ));
-        if tables.removed > 0 {
-            parts.push(format!("{} removed", plural(tables.removed, "session")));
-        }
-    }
+    parts.extend(sink.tables.iter().flat_map(tables_parts));
     for dear in &sink.too_dear {
         parts.push(format!(
             "episode {} left out: ≈ {:.2} USD alone, more than upload.max_usd_per_run",

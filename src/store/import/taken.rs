@@ -1,4 +1,4 @@
-//! What came of taking another store in, counted.
+//! What an import came to.
 
 /// What was taken in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Which sessions of the other store are taken in, and their rows.
 
-use super::imported::Imported;
+use super::taken::Imported;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// A session of the other store.
