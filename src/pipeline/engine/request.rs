@@ -114,21 +114,28 @@ impl Requests {
         self
     }
 
-    fn take(&mut self, request: Request) -> Result<()> {
-        for known in request.known {
-            let wrong = "`known` of a line of standard input";
-            match known["type"].as_str() {
-                Some(kind::COMMIT) => {
-                    let commit: CommittedLine = serde_json::from_value(known).context(wrong)?;
-                    let held = self.commits.entry(commit.step.file.clone());
-                    held.or_default().push(commit);
-                }
-                Some(kind::MOVED) => self
-                    .moves
-                    .push(serde_json::from_value(known).context(wrong)?),
-                _ => bail!("{wrong} takes lines of the types `commit` and `moved`"),
+    /// What an earlier task said of a file.
+    fn know(&mut self, known: Value) -> Result<()> {
+        let wrong = "`known` of a line of standard input";
+        match known["type"].as_str() {
+            Some(kind::COMMIT) => {
+                let commit: CommittedLine = serde_json::from_value(known).context(wrong)?;
+                let held = self.commits.entry(commit.step.file.clone());
+                held.or_default().push(commit);
             }
+            Some(kind::MOVED) => self
+                .moves
+                .push(serde_json::from_value(known).context(wrong)?),
+            _ => bail!("{wrong} takes lines of the types `commit` and `moved`"),
         }
+        Ok(())
+    }
+
+    fn take(&mut self, request: Request) -> Result<()> {
+        request
+            .known
+            .into_iter()
+            .try_for_each(|known| self.know(known))?;
         let plain = |key: &str| key.strip_suffix(".zst").unwrap_or(key).to_owned();
         let key = match (&request.key, &request.path) {
             (Some(key), _) => plain(key),

@@ -184,12 +184,30 @@ fn gathered(
         };
         printer.print(kind::MOVED, &line)?;
     }
+    name_hosts(&mut gathered, &hosts, setup);
+    for family in gathered.families.iter_mut().filter(|_| !taken.is_empty()) {
+        let keys = family.works.iter().map(|work| &*work.slice.file.key);
+        let ids: Vec<u64> = keys
+            .filter_map(|key| taken.get(key))
+            .flatten()
+            .copied()
+            .collect();
+        if !ids.is_empty() {
+            family.others.get_or_insert_default().ids.extend(ids);
+        }
+    }
+    Ok(gathered)
+}
+
+/// Files are of the hosts that were said for them.
+fn name_hosts(
+    gathered: &mut Gathered,
+    hosts: &FxHashMap<String, String>,
+    setup: &IngestOptions<'_>,
+) {
     let mut of_host: FxHashMap<String, Arc<Rules>> = FxHashMap::default();
-    for work in gathered
-        .families
-        .iter_mut()
-        .flat_map(|f| f.works.iter_mut())
-    {
+    let families = gathered.families.iter_mut();
+    for work in families.flat_map(|family| family.works.iter_mut()) {
         if let Some(host) = hosts.get(&*work.slice.file.key) {
             let rules = work.rules.as_deref().unwrap_or(&setup.rules);
             let named = || {
@@ -205,18 +223,6 @@ fn gathered(
             });
         }
     }
-    for family in gathered.families.iter_mut().filter(|_| !taken.is_empty()) {
-        let keys = family.works.iter().map(|work| &*work.slice.file.key);
-        let ids: Vec<u64> = keys
-            .filter_map(|key| taken.get(key))
-            .flatten()
-            .copied()
-            .collect();
-        if !ids.is_empty() {
-            family.others.get_or_insert_default().ids.extend(ids);
-        }
-    }
-    Ok(gathered)
 }
 
 fn fold(

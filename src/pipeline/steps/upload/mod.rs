@@ -422,16 +422,19 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
         Some(_) => parts.push("stopped at its time_per_run; the next run goes on".into()),
         None => {}
     }
-    match (&sink.fault, sink.paused_until) {
-        (Some(fault), Some(until)) => {
+    parts.extend(fault_words(sink, zone));
+    parts
+}
+
+/// Why a sink was left, and what to type.
+fn fault_words(sink: &SinkReport, zone: Zone) -> Option<String> {
+    let fault = sink.fault.as_ref()?;
+    Some(match sink.paused_until {
+        Some(until) => {
             let until = time(Some(until), zone);
             let name = &sink.sink;
-            parts.push(format!(
-                "paused until {until}: {fault} (at once: sessionmill deliver run {name})"
-            ));
+            format!("paused until {until}: {fault} (at once: sessionmill deliver run {name})")
         }
-        (Some(fault), None) => parts.push(format!("{fault} ({})", sink.hint)),
-        (None, _) => {}
-    }
-    parts
+        None => format!("{fault} ({})", sink.hint),
+    })
 }
