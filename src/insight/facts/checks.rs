@@ -6,7 +6,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{ChangedFile, CheckRun, Sourced};
 use crate::rules::commands::{
-    Check, CheckEnd, checks as checks_of, is_absent, is_clean, only_lists,
+    CheckCommand, CheckEnd, checks as checks_of, is_absent, is_clean, only_lists,
 };
 use crate::rules::paths::{is_source, is_throwaway};
 use crate::rules::tools::{AnswerKind, tool};
@@ -112,7 +112,7 @@ impl<'t> Call<'t> {
     }
 
     /// Nothing was wrong; `None` where nobody knows.
-    fn state(&self, check: &Check) -> Option<bool> {
+    fn state(&self, check: &CheckCommand) -> Option<bool> {
         let is_cut = self.command.ends_with('…') || self.command.contains("<<");
         let is_absent = self.failed && is_absent(self.output);
         match check.end {
@@ -138,7 +138,7 @@ impl<'t> Call<'t> {
     }
 
     /// What the line printed, where that is of this command.
-    fn said(&self, check: &Check) -> Option<String> {
+    fn said(&self, check: &CheckCommand) -> Option<String> {
         let said = self.output.trim().trim_end_matches('.');
         let is_short = !said.is_empty() && said.chars().count() <= SAID_CHARS_MAX;
         let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);

@@ -1,7 +1,6 @@
 //! Builds, linters and type checkers of a session, as Markdown.
 
 use super::escape::inline;
-use super::short;
 use crate::model::summary::{CheckRun, Sourced, Summary};
 
 /// A line for each command, and one where nothing tested what was changed.
@@ -18,7 +17,11 @@ const COMMAND_CHARS_MAX: usize = 80;
 
 fn check(run: &Sourced<CheckRun>) -> String {
     let run = &run.what;
-    let command = short(&run.command.replace('`', "'"), COMMAND_CHARS_MAX);
+    let mut command = run.command.replace('`', "'");
+    if let Some((at, _)) = command.char_indices().nth(COMMAND_CHARS_MAX) {
+        command.truncate(at);
+        command.push('…');
+    }
     let said = run.said.as_ref().map(|said| format!(": {}", inline(said)));
     let ended = match (run.passed, run.failed_before) {
         (true, false) => "ok",

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 /// A command that checks or builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct CheckCommand {
     /// As it was typed, without what stands around it.
     pub words: Vec<String>,
     /// See there.
@@ -33,7 +33,7 @@ pub enum CheckEnd {
 
 /// Those of a line, in order; none where the line works on code that was put aside. Below a microsecond where nothing
 /// hints at one, else some.
-pub fn checks(line: &str) -> Vec<Check> {
+pub fn checks(line: &str) -> Vec<CheckCommand> {
     let mut found = Vec::new();
     if TABLE.hints.is_match(line) && !line.contains("git stash") {
         read(line, 0, &mut found);
@@ -66,7 +66,7 @@ pub fn only_lists(words: &[String]) -> bool {
     })
 }
 
-fn read(line: &str, depth: u8, found: &mut Vec<Check>) {
+fn read(line: &str, depth: u8, found: &mut Vec<CheckCommand>) {
     let mut from = 0;
     for simple in shell::read(line).iter().take(COMMANDS_MAX) {
         let Some(at) = line[from..].find(&*simple.words[0]).map(|at| from + at) else {
@@ -92,7 +92,7 @@ fn read(line: &str, depth: u8, found: &mut Vec<Check>) {
                 });
                 if is_one && let Some(end) = end(&line[from..]) {
                     let words = simple.words.iter().map(|word| word.to_string()).collect();
-                    found.push(Check { words, end });
+                    found.push(CheckCommand { words, end });
                 }
             }
             _ => {}

@@ -14,7 +14,7 @@ mod test_scope;
 #[cfg(test)]
 mod tests;
 
-pub use checks::{Check, CheckEnd, checks, is_absent, is_clean, only_lists};
+pub use checks::{CheckCommand, CheckEnd, checks, is_absent, is_clean, only_lists};
 pub use standing::{is_setting, standing};
 pub use table::{Class, class};
 pub use test_scope::{TestScope, test_scope};
