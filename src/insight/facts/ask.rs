@@ -156,9 +156,6 @@ mod tests {
     fn a_long_ask_is_cut_between_sentences() {
         let long = format!("User: {}", "Write the docs of carts anew. ".repeat(60));
         let told = told(&long, "").expect("it says more");
-        assert!(
-            told.chars().count() <= ASK_CHARS_MAX && told.ends_with(". …"),
-            "{told}"
-        );
+        assert_eq!(told, "Write the docs of carts anew.", "the same once");
     }
 }
