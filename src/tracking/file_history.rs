@@ -186,7 +186,7 @@ fn changed_by_git(store: &Store, hit: &Hit) -> Result<Vec<FileEdits>, Error> {
         .map(|file| FileEdits {
             line: file.line,
             episode: file.episode,
-            path: slashed(&file.what.path).into_owned(),
+            path: in_project(&hit.project_path, &file.what.path).1,
             edits: 0,
             added: file.what.added,
             removed: file.what.removed,

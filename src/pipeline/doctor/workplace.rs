@@ -66,7 +66,7 @@ pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Diagnosis> {
 /// Sinks that get nothing; runs go on without them.
 pub(super) fn sinks(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let diagnosis = |(sink, error): &(String, Error)| {
-        let reason = format!("nothing is delivered to {sink}: {}", error.message);
+        let reason = format!("nothing is delivered to sink {sink}: {}", error.message);
         Diagnosis::new(Severity::Error, "sink-refused", reason, mends(error))
     };
     observed.refused_sinks.iter().map(diagnosis).collect()

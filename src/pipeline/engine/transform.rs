@@ -152,13 +152,15 @@ fn gathered(
     printer: &mut Printer<'_>,
 ) -> Result<Gathered> {
     let Requests {
-        found,
+        mut found,
         others,
         memory,
         hosts,
         taken,
         ..
     } = requests;
+    // as a walk finds them
+    found.files.sort_by(|a, b| a.key.cmp(&b.key));
     let known = KnownLog::new(memory.last_seen());
     let root_of = |cwd: &str| told.places.root_of(cwd);
     let mut report = IngestReport::default();
