@@ -398,7 +398,6 @@ fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Re
             Ok(Err(fault)) => (false, fault.reason().to_owned()),
             // what one lacks keeps none of the others from being checked
             Err(error) => {
-                let error = error.into();
                 ctx.out.warn(with_hint(&error))?;
                 (false, format!("{error:#}"))
             }

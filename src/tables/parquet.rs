@@ -173,10 +173,12 @@ fn write_lists<'c>(
             _ => return Err(ParquetError::General("not a list".into())),
         };
         if texts.is_empty() {
-            (defined.push(0), repeated.push(0));
+            defined.push(0);
+            repeated.push(0);
         }
         for (nth, text) in texts.iter().enumerate() {
-            (defined.push(1), repeated.push(i16::from(nth > 0)));
+            defined.push(1);
+            repeated.push(i16::from(nth > 0));
             values.push(ByteArray::from(text.as_bytes().to_vec()));
         }
     }

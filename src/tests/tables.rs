@@ -297,7 +297,8 @@ fn whatever_ended_an_export_the_next_one_puts_it_right() {
     export(&desk, "whole");
     let wants = rows(&desk.path("whole"));
     let tables = desk.path("tables");
-    let damage: [(&str, &dyn Fn(&Path)); 6] = [
+    type Harm<'h> = &'h dyn Fn(&Path);
+    let damage: [(&str, Harm<'_>); 6] = [
         ("a file is gone", &|folder| {
             let file = files(folder)
                 .into_keys()

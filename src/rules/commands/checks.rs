@@ -78,11 +78,11 @@ fn read(line: &str, depth: u8, found: &mut Vec<CommandCheck>) {
             continue;
         }
         match ran(simple, depth) {
-            Some(Ran::Script(script)) if depth < DEPTH_MAX => {
-                // what reads a script's output reads that of its last command
-                if end(&line[from..]) == Some(CheckEnd::Own) {
-                    read(&script, depth + 1, found);
-                }
+            // what reads a script's output reads that of its last command
+            Some(Ran::Script(script))
+                if depth < DEPTH_MAX && end(&line[from..]) == Some(CheckEnd::Own) =>
+            {
+                read(&script, depth + 1, found);
             }
             Some(Ran::Words(..)) => {
                 let judged = judge(simple, depth, None);
