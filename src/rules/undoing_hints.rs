@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 struct Table {
     begins: Vec<String>,
     within: Vec<String>,
+    returns: Vec<String>,
     #[cfg(test)]
     samples: std::collections::BTreeMap<String, bool>,
 }
@@ -21,12 +22,27 @@ const WHOLE_BYTES_MAX: usize = 3;
 
 /// A word of it is one that such sentences have.
 pub fn may_undo(sentence: &str) -> bool {
+    has_any(sentence, &TABLE.begins) || TABLE.within.iter().any(|part| sentence.contains(part))
+}
+
+/// A word of it says that work goes back to what it was. What only removes something may be about other work.
+pub fn may_go_back(sentence: &str) -> bool {
+    let is_within = |part: &&String| {
+        TABLE
+            .within
+            .iter()
+            .any(|within| part.starts_with(within.as_str()))
+    };
+    let mut parts = TABLE.returns.iter().filter(is_within);
+    has_any(sentence, &TABLE.returns) || parts.any(|part| sentence.contains(part))
+}
+
+fn has_any(sentence: &str, begins: &[String]) -> bool {
     let fits = |word: &str, begin: &String| match begin.len() {
         ..=WHOLE_BYTES_MAX => word == begin,
         _ => word.starts_with(begin.as_str()),
     };
-    let begins = |word: String| TABLE.begins.iter().any(|begin| fits(&word, begin));
-    tokens(sentence).any(begins) || TABLE.within.iter().any(|part| sentence.contains(part))
+    tokens(sentence).any(|word: String| begins.iter().any(|begin| fits(&word, begin)))
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ impl Item {
                 is_code = !is_code;
                 continue;
             }
-            if !bare.contains(|c: char| c.is_alphanumeric()) {
+            if !bare.contains(|c: char| c.is_alphanumeric()) || !is_code && is_directive(bare) {
                 continue;
             }
             let is_heading = !is_code && is_heading(bare);
@@ -166,6 +166,16 @@ impl Item {
 
 /// What a line of a list, a quote, a table or a heading begins with.
 const MARKS: [char; 7] = ['#', '-', '*', '>', '|', '•', ' '];
+
+/// `::git-stage{cwd="…"}`: an agent tells its own program what to show.
+fn is_directive(line: &str) -> bool {
+    let name = line
+        .strip_prefix("::")
+        .and_then(|rest| rest.split_once('{'));
+    name.is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+    })
+}
 
 /// `## Decisions`, `**Decisions**`, `Decisions:`.
 fn is_heading(line: &str) -> bool {

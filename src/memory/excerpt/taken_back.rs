@@ -4,14 +4,17 @@
 use super::choose::Place;
 use super::spans::{Span, Voice};
 use crate::rules::rollbacks::{self, Language, is_same_topic};
-use crate::rules::undoing_hints::may_undo;
+use crate::rules::undoing_hints::{may_go_back, may_undo};
 use std::collections::BTreeSet;
 
 /// Objects by itself.
 const PLAIN: u32 = 2;
 
 /// Longer sentences are pasted text.
-const SENTENCE_BYTES_MAX: usize = 400;
+const SENTENCE_BYTES_MAX: usize = 240;
+
+/// So are sentences of longer prompts: reviews, logs, what another agent said.
+const PROMPT_BYTES_MAX: usize = 600;
 
 /// The first sentence of a person, behind all that was chosen, that takes it back: right in the next prompt, or
 /// later where it speaks of the same.
@@ -24,8 +27,10 @@ pub(super) fn taken_back<'a, 't>(
     // only what follows directly: `episodes` are in order, and some may be missing between them
     let next = episodes.get(e + 1).into_iter().flatten();
     let after = after.chain(next.map(|span| (e + 1, span)));
-    let mut said = after.filter(|(_, span)| {
-        span.voice == Voice::Person && !span.is_code && span.text.len() <= SENTENCE_BYTES_MAX
+    let mut said = after.filter(|(of, span)| {
+        let is_short =
+            || span.text.len() <= SENTENCE_BYTES_MAX && !is_long(&episodes[*of], span.item);
+        span.voice == Voice::Person && !span.is_code && is_short()
     });
     let first = said.next()?;
     let is_next = |span: &Span<'_>, of: usize| (of, span.item) == (first.0, first.1.item);
@@ -45,10 +50,17 @@ pub(super) fn taken_back<'a, 't>(
             }
         }
         let read = language.sentence(span.text);
-        let objects = read.rejects || read.weight >= PLAIN && (read.points || read.begins_with_it);
-        let takes_back = read.undoes || is_next && objects;
+        let objects = read.rejects || read.weight >= PLAIN && read.begins_with_it;
+        let goes_back = read.weight > 0 && read.points || may_go_back(span.text) && !read.requests;
+        let takes_back = read.undoes && goes_back || is_next && objects;
         (takes_back && !read.is_question).then_some(span)
     })
+}
+
+/// All that was said in this prompt is more than a person types.
+fn is_long(spans: &[Span<'_>], item: usize) -> bool {
+    let of_it = spans.iter().filter(|span| span.item == item);
+    of_it.map(|span| span.text.len()).sum::<usize>() > PROMPT_BYTES_MAX
 }
 
 fn topics_of(

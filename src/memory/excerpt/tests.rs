@@ -88,6 +88,25 @@ fn what_a_person_does_next_is_no_undoing_and_other_work_may_be_undone() {
         let text = quoted(&talk, &["queue", "Redis"], 300);
         assert!(!text.contains("later"), "{next}: {text}");
     }
+    let pasted = format!(
+        "User: A reviewer says:\n{}\nThis is wrong, revert it.",
+        "It drops what waits.\n".repeat(40)
+    );
+    for next in [
+        "User: Remove the queue's first test to save time.",
+        "User: then remove this queue worktree",
+        "User: ok you need to get back to main and open a PR for the queue",
+        "User: We want the queue in its own file so that it can't be imported twice.",
+        &pasted,
+    ] {
+        let talk = [
+            (Prompt, "User: Put the queue into Redis."),
+            (Agent, "Agent: The queue is a Redis list now."),
+            (Prompt, next),
+        ];
+        let text = quoted(&talk, &["Redis"], 300);
+        assert!(!text.contains("later"), "{next}: {text}");
+    }
     let elsewhere = [
         (Prompt, "User: Put the queue into Redis."),
         (Agent, "Agent: The queue is a Redis list now."),

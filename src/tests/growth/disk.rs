@@ -435,7 +435,8 @@ impl<'a> Disk<'a> {
         for mut line in lines.into_iter().take(copied) {
             let rewritten = if is_codex { "timestamp" } else { "sessionId" };
             if parent.writer == Writer::Qwen {
-                line["forkedFrom"] = json!({"sessionId": parent.session, "messageUuid": line["uuid"]});
+                line["forkedFrom"] =
+                    json!({"sessionId": parent.session, "messageUuid": line["uuid"]});
             }
             line[rewritten] = start[rewritten].clone();
             history += &format!("{line}\n");
