@@ -94,6 +94,22 @@ fn a_project_is_given_its_own_memory_only() {
 }
 
 #[test]
+fn a_folder_of_windows_is_its_project_wherever_the_hook_runs() {
+    let mut desk = Desk::enabled();
+    let session = "11111111-0000-4000-8000-000000000001";
+    let record = json!({"type": "user", "uuid": "11111111-0000-4000-8000-000000000002",
+        "sessionId": session, "cwd": "D:\\till", "timestamp": "2026-05-31T10:00:00.000Z",
+        "message": {"role": "user", "content": "The receipt printer jams on damp paper, so we feed it twice."}});
+    let log = format!(".claude/projects/D--till/{session}.jsonl");
+    desk.write(&log, &format!("{record}\n"));
+    assert_eq!(desk.run("sessionmill run").exit, Exit::Done);
+    let asked = "why is the receipt printer fed twice with damp paper?";
+    let block = hook(&mut desk, "claude", prompt("D:\\till", asked));
+    assert!(block.contains("damp paper, so we feed it twice"), "{block}");
+    assert_eq!(hook(&mut desk, "claude", prompt("E:\\till", asked)), "");
+}
+
+#[test]
 fn a_repository_is_one_project_and_a_folder_outside_of_one_is_itself() {
     let said = |desk: &Desk, session: &str, below: &str, words: &str| {
         let record = json!({"type": "user", "uuid": format!("{session}-0000-4000-8000-000000000001"),

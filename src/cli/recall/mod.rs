@@ -14,6 +14,7 @@ use crate::agents::registry;
 use crate::config;
 use crate::memory::block::RecalledFact;
 use crate::model::error::Error;
+use crate::model::namespace::is_of_windows;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::pipeline::progress::Silent;
@@ -189,8 +190,10 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
         // The settings of the project that asks count, wherever the hook was started.
         ctx.env.cwd = cwd.into();
     }
+    // a folder of Windows, told elsewhere, is a stored project's; no settings are there
+    let elsewhere = call.cwd.as_deref().filter(|cwd| is_of_windows(cwd));
     let request = RecallRequest {
-        cwd: ctx.env.cwd.clone(),
+        cwd: elsewhere.map_or_else(|| ctx.env.cwd.clone(), Into::into),
         session: call.session_id.clone(),
         by_hook: true,
         scopes: args.scope.clone(),
