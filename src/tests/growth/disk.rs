@@ -207,6 +207,7 @@ impl<'a> Disk<'a> {
 
     /// Appends a line, after what an interrupted writer still has to write.
     fn write(&mut self, log: usize, line: impl FnOnce(&Pen) -> String) {
+        self.gemini_begins(log);
         let line = self.line(log, line);
         self.compress(log, false);
         let log_ = &mut self.logs[log];
@@ -490,16 +491,20 @@ impl<'a> Disk<'a> {
     }
 
     fn cut(&mut self, log: usize, n: usize) {
+        let head = self.head(log);
         self.rewrite(log, |content| {
             let ends: Vec<usize> = memchr::memchr_iter(b'\n', content)
                 .map(|at| at + 1)
                 .collect();
-            content.truncate(ends.get(n).copied().unwrap_or(0));
+            content.truncate(ends.get(n).copied().unwrap_or(0).max(head));
         });
     }
 
     fn chop(&mut self, log: usize, n: usize) {
-        self.rewrite(log, |content| content.truncate(content.len() * n / 16));
+        let head = self.head(log);
+        self.rewrite(log, |content| {
+            content.truncate((content.len() * n / 16).max(head))
+        });
     }
 
     /// Other words in the same record, as long as before; `quiet`: under the same modification time.
@@ -568,7 +573,8 @@ impl<'a> Disk<'a> {
             true => self.line(log, Pen::codex_noise),
             false => self.line(log, self.dialect(log).title),
         };
-        self.rewrite(log, |content| *content = line);
+        let head = self.head(log);
+        self.rewrite(log, |content| *content = [&content[..head], &line].concat());
     }
 
     fn delete(&mut self, log: usize) {

@@ -561,7 +561,8 @@ fn known_as(line: &str) -> Option<String> {
     let Ok(value) = serde_json::from_str::<Value>(line) else {
         return said().filter(|_| line.ends_with('\n'));
     };
-    let has_id = value["uuid"].is_string() || value["payload"]["call_id"].is_string();
+    let ids = [&value["uuid"], &value["id"], &value["payload"]["call_id"]];
+    let has_id = ids.iter().any(|id| id.is_string());
     let is_record = value["payload"].is_object() || value["type"] == "queue-operation";
     match has_id {
         true => record(line),

@@ -1,6 +1,7 @@
 //! What Gemini CLI does to its logs.
 
 use super::super::lines::{Pen, Writer, record};
+use super::super::log::after_line;
 use super::Disk;
 
 impl Disk<'_> {
@@ -10,8 +11,22 @@ impl Disk<'_> {
         let folder = ".gemini/tmp/-ada-shop/chats";
         let below = format!("{folder}/session-2026-03-02T10-00-{nth:08}.jsonl");
         let log = self.add(below, Writer::Gemini, session, None);
-        self.write(log, Pen::gemini_head);
+        self.logs[log].begins = 1;
         self.turn(log);
+    }
+
+    /// A chat begins with its head.
+    pub(super) fn gemini_begins(&mut self, log: usize) {
+        if self.logs[log].writer == Writer::Gemini && self.logs[log].content.is_empty() {
+            let head = self.line(log, Pen::gemini_head);
+            self.logs[log].content = head;
+        }
+    }
+
+    /// Bytes that stay whatever is cut: without its head nothing in a chat says whose it is.
+    pub(super) fn head(&self, log: usize) -> usize {
+        let log = &self.logs[log];
+        usize::from(log.writer == Writer::Gemini) * after_line(&log.content)
     }
 
     /// All messages once more, in one line, under their ids.
