@@ -143,12 +143,17 @@ fn closed(text: &str) -> &str {
 }
 
 /// What follows a phrase at the beginning of a text, without the marks between.
+#[inline]
 fn without<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     // most phrases begin otherwise
     let (first, wanted) = (text.bytes().next()?, phrase.bytes().next());
     if first.is_ascii() && wanted.is_some_and(|wanted| first.to_ascii_lowercase() != wanted) {
         return None;
     }
+    behind(text, phrase)
+}
+
+fn behind<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     let mut letters = text.char_indices();
     for wanted in phrase.chars() {
         let (_, found) = letters.next()?;

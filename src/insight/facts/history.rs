@@ -404,6 +404,7 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     let names = |line: &LocatedItem<'_>| {
         let text = line.item.text;
         line.item.kind == ItemKind::Digest
+            && (text.contains("git ") || text.contains("origin/"))
             && NAMES.iter().any(|name| text.contains(name))
             && !NONE.iter().any(|none| text.contains(none))
     };
@@ -412,11 +413,11 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
         .iter()
         .rev()
         .find(|line| line.main && line.item.kind == ItemKind::Agent);
-    let tells = last.is_some_and(|line| {
+    let tells = |line: &LocatedItem<'_>| {
         let words = line.words().to_lowercase();
         TOLD.iter().any(|told| words.contains(told))
-    });
-    told || tells || lines.iter().any(names)
+    };
+    told || lines.iter().any(names) || last.is_some_and(tells)
 }
 
 /// Stands behind a task that may be done.

@@ -240,8 +240,12 @@ fn moves_changes(line: &LocatedItem<'_>) -> bool {
             };
             let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
             let findings = line.item.findings;
-            let tries = COMMANDS.iter().any(|command| text.contains(command));
-            findings.iter().any(is_made) || tries && !findings.iter().any(failed)
+            // most calls are of neither program
+            let tries = || {
+                (text.contains("git ") || text.contains(" submit"))
+                    && COMMANDS.iter().any(|command| text.contains(command))
+            };
+            findings.iter().any(is_made) || !findings.iter().any(failed) && tries()
         }
         ItemKind::Prompt | ItemKind::Aside => {
             text.contains("git commit") || text.contains("committed")

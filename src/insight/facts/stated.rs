@@ -355,8 +355,7 @@ fn is_drawn(line: &str) -> bool {
     // `::git-push{…}` is for Codex' own window
     let is_directive = line.starts_with("::") && line.ends_with('}');
     let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
-    let words = line.split_whitespace().count();
-    let is_heading = is_bold && words <= HEADING_WORDS_MAX;
+    let is_heading = is_bold && line.split_whitespace().count() <= HEADING_WORDS_MAX;
     is_rule || is_directive || is_heading || line.starts_with('#')
 }
 

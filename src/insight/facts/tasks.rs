@@ -9,6 +9,8 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
 use crate::rules::words::{content_words, tokens};
+use aho_corasick::AhoCorasick;
+use std::sync::LazyLock;
 
 /// Next steps of one session.
 const NEXT_STEPS_MAX: usize = 8;
@@ -253,8 +255,8 @@ pub fn is_about_next(line: &str) -> bool {
     if !heading || line.len() > HEADING_BYTES_MAX {
         return false;
     }
-    let lower = line.to_lowercase();
-    NEXT.iter().any(|words| lower.contains(words))
+    static FINDS: LazyLock<AhoCorasick> = LazyLock::new(|| AhoCorasick::new(NEXT).expect("words"));
+    FINDS.is_match(&line.to_lowercase())
 }
 
 /// The text of `- …`, `* …` or `1. …`.
