@@ -28,7 +28,7 @@ const STEPS_MAX: usize = 20;
 const OTHER_STEPS_MAX: usize = 2;
 
 /// Beside steps a result has room for so much.
-const RESULT_CHARS_MAX: usize = 1_000;
+const RESULT_CHARS_MAX: usize = 1_300;
 
 /// Of it, what answers the objective where more was done for another request.
 const OPENING_CHARS_MAX: usize = 750;
@@ -90,7 +90,15 @@ pub fn result(
     let mut text = main.beginning(room);
     let told = opening.iter().map(|answer| answer.at).chain([main.at]);
     let told = told.collect();
-    let opening = opening.map(|answer| answer.line.source(answer.beginning(OPENING_CHARS_MAX)));
+    let opening = opening.map(|answer| {
+        let is_overtaken = main.came == Came::Changed && answer.came == Came::Said;
+        let text = match is_overtaken {
+            // what was found before the change may be what the change overtook
+            true => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+            false => answer.beginning(OPENING_CHARS_MAX),
+        };
+        answer.line.source(text)
+    });
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
     steps.retain(|(_, step)| {
@@ -173,6 +181,20 @@ fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let text = all.join(" ");
     let is_enough = text.chars().count() >= RESULT_CHARS_MIN;
     is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
+}
+
+/// Stands before an answer that changed nothing, where files were changed later.
+const AT_FIRST: &str = "At first: ";
+
+/// It says what stood there, not how.
+const AT_FIRST_CHARS_MAX: usize = 500;
+
+/// A list stands in lines of its own.
+fn led(lead: &str, text: String) -> String {
+    match text.lines().next().is_some_and(is_point) {
+        true => format!("{}\n{text}", lead.trim_end()),
+        false => format!("{lead}{text}"),
+    }
 }
 
 /// Stands before what was stated in the middle of work.

@@ -8,6 +8,7 @@ use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
+use crate::rules::paths::is_source;
 use crate::rules::words::{content_words, tokens};
 
 /// Next steps of one session.
@@ -24,6 +25,10 @@ pub struct Tasks {
 struct Known {
     task: Task,
     text: Sourced<String>,
+    /// A list said once that it was in progress.
+    was_active: bool,
+    /// A list of tasks names it, not a check box of the agent's words.
+    from_list: bool,
 }
 
 /// Tasks that are open on a list which nobody looked at after the last prompt: a session that is over
@@ -66,6 +71,9 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
                 _ => {}
             }
         }
+        if line.item.kind == ItemKind::Digest && line.item.text.ends_with(NO_TASKS) {
+            known.retain(|known| known.task.state == TaskState::Done);
+        }
         if line.item.kind == ItemKind::Agent {
             let counts = |task: &Task| Some(nth) == last || task.state == TaskState::Done;
             let boxes = boxes(line.words()).filter(counts);
@@ -73,9 +81,15 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         }
     }
     let mut tasks = Tasks::default();
-    for Known { task, text } in known
+    let is_work = left::is_work(lines);
+    // where nothing was changed, a list that is ticked off says what turned out to be needless too
+    let is_needless = |known: &Known| {
+        let is_listed = known.task.id.is_none() && known.from_list;
+        !is_work && is_listed && (!known.was_active || names_file(&known.text.what))
+    };
+    for Known { task, text, .. } in known
         .into_iter()
-        .filter(|known| !known.text.what.is_empty())
+        .filter(|known| !known.text.what.is_empty() && !is_needless(known))
     {
         match task.state {
             TaskState::Done => tasks.done.push(text),
@@ -130,6 +144,15 @@ fn is_retold(known: &[Known], task: &Task, list: &[Task]) -> bool {
     })
 }
 
+/// Ends the call that asks for a list which is gone.
+const NO_TASKS: &str = "TaskList → No tasks found";
+
+/// `Drop the assert in cart.py:7`.
+fn names_file(task: &str) -> bool {
+    let words = task.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ':'));
+    words.into_iter().any(|word| is_source(word))
+}
+
 fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
     let same = |known: &&mut Known| match (&known.task.id, &task.id) {
         (Some(a), Some(b)) => a == b,
@@ -138,6 +161,7 @@ fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
     match known.iter_mut().find(same) {
         Some(known) => {
             known.task.state = task.state;
+            known.was_active |= task.state == TaskState::Active;
             if task.state == TaskState::Done {
                 (known.text.episode, known.text.line) = (line.episode, line.line);
             }
@@ -145,6 +169,8 @@ fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
         None => known.push(Known {
             task: task.clone(),
             text: line.source(task.text.clone()),
+            was_active: task.state == TaskState::Active,
+            from_list: line.item.kind == ItemKind::Digest,
         }),
     }
 }
