@@ -91,11 +91,11 @@ pub fn result(
     let told = opening.iter().map(|answer| answer.at).chain([main.at]);
     let told = told.collect();
     let opening = opening.map(|answer| {
-        let is_overtaken = main.came == Came::Changed && answer.came == Came::Said;
-        let text = match is_overtaken {
+        let text = match (answer.came, main.came) {
             // what was found before the change may be what the change overtook
-            true => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
-            false => answer.beginning(OPENING_CHARS_MAX),
+            (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+            (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+            _ => answer.beginning(OPENING_CHARS_MAX),
         };
         answer.line.source(text)
     });
@@ -185,6 +185,9 @@ fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
 
 /// Stands before an answer that changed nothing, where files were changed later.
 const AT_FIRST: &str = "At first: ";
+
+/// The same, where work was asked for.
+const FIRST: &str = "First: ";
 
 /// It says what stood there, not how.
 const AT_FIRST_CHARS_MAX: usize = 500;
