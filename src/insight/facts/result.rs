@@ -251,7 +251,10 @@ fn answers<'l, 't>(
         prompts.iter().filter(|prompt| opens(prompt.line)).collect();
     let each = opening.iter().enumerate().filter_map(|(nth, prompt)| {
         let next = opening.get(nth + 1);
-        let is_refused = next.is_some_and(|next| is_objection(next.line.words()));
+        // who was cut off right away says nothing
+        let is_heard = |prompt: &&&Prompt<'_, '_>| says_anything(exchange(lines, prompt.at));
+        let heard = opening[nth + 1..].iter().find(is_heard).or(next);
+        let is_refused = heard.is_some_and(|next| is_objection(next.line.words()));
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
         let is_last = next.is_none();
@@ -267,6 +270,13 @@ fn answers<'l, 't>(
         (!is_refused && !is_small_talk).then_some(answer)
     });
     each.collect()
+}
+
+/// The agent said something there.
+fn says_anything(exchange: &[LocatedItem<'_>]) -> bool {
+    exchange
+        .iter()
+        .any(|line| line.main && line.item.kind == ItemKind::Agent)
 }
 
 /// Of what somebody asked for as an account of the session: more than of any work.

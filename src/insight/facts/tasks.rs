@@ -27,6 +27,8 @@ struct Known {
     text: Sourced<String>,
     /// A list said once that it was in progress.
     was_active: bool,
+    /// It was open before.
+    was_open: bool,
     /// A list of tasks names it, not a check box of the agent's words.
     from_list: bool,
 }
@@ -84,8 +86,9 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
     let is_work = left::is_work(lines);
     // where nothing was changed, a list that is ticked off says what turned out to be needless too
     let is_needless = |known: &Known| {
-        let is_listed = known.task.id.is_none() && known.from_list;
-        !is_work && is_listed && (!known.was_active || names_file(&known.text.what))
+        let is_done = known.task.state == TaskState::Done && known.task.id.is_none();
+        let is_skipped = known.was_open && !known.was_active;
+        !is_work && is_done && (is_skipped || known.from_list && names_file(&known.text.what))
     };
     for Known { task, text, .. } in known
         .into_iter()
@@ -170,6 +173,7 @@ fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
             task: task.clone(),
             text: line.source(task.text.clone()),
             was_active: task.state == TaskState::Active,
+            was_open: task.state == TaskState::Open,
             from_list: line.item.kind == ItemKind::Digest,
         }),
     }
@@ -343,6 +347,39 @@ mod tests {
         ]);
         assert_eq!(texts(&found.done), ["a", "numbered", "boxed"]);
         assert_eq!(texts(&found.open), ["c", "unboxed"]);
+    }
+
+    #[test]
+    fn a_list_that_is_ticked_off_is_no_proof_of_a_change() {
+        use TaskState::{Active, Done, Open};
+        let first = [Finding::Plan(vec![
+            task(None, "Look at the cart", Active),
+            task(None, "Drop the assert in cart.py:7", Open),
+            task(None, "Change the title", Open),
+        ])];
+        let last = [
+            "Look at the cart",
+            "Drop the assert in cart.py:7",
+            "Change the title",
+        ];
+        let last = [Finding::Plan(
+            last.iter().map(|text| task(None, text, Done)).collect(),
+        )];
+        let edit = [Finding::Changed {
+            path: "/p/cart.py".into(),
+            added: 0,
+            removed: 1,
+        }];
+        let digest = |findings| line(ItemKind::Digest, "Action: x", findings);
+        let lists = [digest(&first), digest(&last)];
+        assert_eq!(texts(&tasks(&lists).done), ["Look at the cart"]);
+        let edited = [digest(&first), digest(&edit), digest(&last)];
+        assert_eq!(tasks(&edited).done.len(), 3);
+        let gone = [
+            digest(&first),
+            line(ItemKind::Digest, "Action: TaskList → No tasks found", &[]),
+        ];
+        assert!(tasks(&gone).open.is_empty());
     }
 
     #[test]
