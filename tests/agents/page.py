@@ -24,7 +24,7 @@ def write(bench, agents, document, day):
     for agent, npm in names.items():
         others = tuple(f"{other}:" for other in names if other != agent)
         failed = [name for name in bench.failed if not name.startswith(others)]
-        result = "all checks passed" if not failed else f"{len(failed)} checks failed"
+        result = "all checks passed" if not failed else f"{len(failed)} check{'' if len(failed) == 1 else 's'} failed"
         text += f"| {agent} | `{npm['package']}` | {version(agents, npm['package'])} | {day} | {result} |\n"
     text += "\n| figure | |\n| --- | --- |\n"
     text += "".join(f"| {name} | {value} |\n" for name, value in bench.figures.items())

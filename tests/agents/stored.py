@@ -37,8 +37,9 @@ def once_each(b, told):
     """Each prompt, and each thing that the model said, in one place of all episodes."""
     text = "\n".join(e["text"] for s in told.values() for e in s["episodes"])
     flat = re.sub(r"\s+", " ", text)
-    told_by = {p: len(re.findall(rf"User: {re.escape(p)}$", text, re.M)) for p in b.said}
-    wrong = [f"{p!r} {n} times" for p, n in told_by.items() if n != 1]
+    typed = collections.Counter(b.said)
+    told_by = {p: len(re.findall(rf"User: {re.escape(p)}$", text, re.M)) for p in typed}
+    wrong = [f"{p!r} {n} times of {typed[p]}" for p, n in told_by.items() if n != typed[p]]
     b.check(f"each of {len(b.said)} prompts is stored once", not wrong, wrong)
     said = delivered(b)
     said = {t: n for t, n in said.items() if not t.startswith("Roses")}  # stopped in mid-sentence

@@ -2,6 +2,7 @@
 //! programs do to files.
 
 mod gemini;
+mod qwen;
 
 use super::lines::{Dialect, Pen, Writer, markers, record, said};
 use super::log::{Log, after_line, last_line};
@@ -56,12 +57,13 @@ use Class::{Copies, Grows, Rewrites};
 
 /// What a step may do. `run` is the runs' own: the disk lies still.
 #[rustfmt::skip]
-pub static VERBS: [Verb; 38] = [
+pub static VERBS: [Verb; 39] = [
     verb("run",      Grows,    9, |_, _, _| {}),
     verb("clock",    Grows,    1, |disk, _, n| disk.home.set_clock(Time(START + (n as i64 - 8) * 99 * HOUR))),
     verb("claude",   Grows,    1, |disk, _, _| disk.start_claude()),
     verb("codex",    Grows,    1, |disk, _, _| disk.start_codex(json!({}), None)),
     verb("gemini",   Grows,    1, |disk, _, _| disk.start_gemini()),
+    verb("qwen",     Grows,    1, |disk, _, _| disk.start_qwen()),
     verb("agent",    Grows,    2, |disk, log, _| disk.start_agent(log)),
     verb("turn",     Grows,    5, |disk, log, _| disk.turn(log)),
     verb("later",    Grows,    4, |disk, log, n| { disk.at += HOUR * (1 + n as i64); disk.turn(log) }),
@@ -301,8 +303,10 @@ impl<'a> Disk<'a> {
         if self.is_codex(log) || self.logs[log].content.len() > 20_000 {
             return self.turn(log);
         }
-        if self.logs[log].writer == Writer::Gemini {
-            return self.gemini_history(log);
+        match self.logs[log].writer {
+            Writer::Gemini => return self.gemini_history(log),
+            Writer::Qwen => return self.qwen_compaction(log),
+            _ => {}
         }
         self.write(log, Pen::claude_boundary);
         let lines = self.logs[log].lines().into_iter();
@@ -320,6 +324,7 @@ impl<'a> Disk<'a> {
                 self.write(log, Pen::gemini_head);
                 self.gemini_history(log);
             }
+            Writer::Qwen => self.turn(log),
             Writer::Claude => {
                 let other = format!("22222222-2222-4222-8222-{:012}", self.number);
                 let own = std::mem::replace(&mut self.logs[log].session, other);
@@ -351,6 +356,7 @@ impl<'a> Disk<'a> {
         let (old, new) = match self.logs[log].writer {
             Writer::Codex => ("rollout-2026", "rollout-2025"),
             Writer::Gemini => ("session-2026", "session-2025"),
+            Writer::Qwen => ("chats/44444444", "chats/55555555"), // only names that are ids are read
             Writer::Claude => (".jsonl", "-b.jsonl"),
         };
         let below = self.logs[log].below.replace(old, new);
@@ -406,9 +412,10 @@ impl<'a> Disk<'a> {
         if parent.stream.is_some() || unclear || copied == 0 {
             return;
         }
-        match is_codex {
-            true => self.start_codex(json!({"forked_from_id": parent.session}), None),
-            false => self.start_claude(),
+        match parent.writer {
+            Writer::Codex => self.start_codex(json!({"forked_from_id": parent.session}), None),
+            Writer::Qwen => self.start_qwen(),
+            _ => self.start_claude(),
         }
         // kin are known by what they begin with: what the parent began with once would not be
         let begins = &parent.content[..after_line(&parent.content)];
@@ -427,6 +434,9 @@ impl<'a> Disk<'a> {
         let mut history = String::new();
         for mut line in lines.into_iter().take(copied) {
             let rewritten = if is_codex { "timestamp" } else { "sessionId" };
+            if parent.writer == Writer::Qwen {
+                line["forkedFrom"] = json!({"sessionId": parent.session, "messageUuid": line["uuid"]});
+            }
             line[rewritten] = start[rewritten].clone();
             history += &format!("{line}\n");
         }

@@ -246,6 +246,76 @@ impl Pen {
         let messages: Vec<Value> = parsed.collect();
         json!({"$set": {"messages": messages}}).to_string()
     }
+
+    fn qwen(&self, kind: &str, provenance: &str, more: Value) -> String {
+        let mut line = json!({
+            "uuid": format!("00000000-0000-4000-8000-{:012}", self.number), "sessionId": self.session,
+            "timestamp": self.time(), "type": kind, "provenance": provenance, "cwd": "/home/ada/shop",
+        });
+        add(&mut line, more);
+        line.to_string()
+    }
+
+    pub fn qwen_prompt(&self) -> String {
+        let message = json!({"role": "user", "parts": [{"text": said(self.number)}]});
+        self.qwen("user", "real_user", json!({"message": message}))
+    }
+
+    fn qwen_answers(&self, part: Value) -> String {
+        self.qwen(
+            "assistant",
+            "assistant_output",
+            json!({
+                "model": "qwen3-coder-plus", "message": {"role": "model", "parts": [part]},
+                "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
+            }),
+        )
+    }
+
+    pub fn qwen_answer(&self) -> String {
+        self.qwen_answers(json!({"text": said(self.number)}))
+    }
+
+    pub fn qwen_call(&self) -> String {
+        let command = format!("echo {}", called(self.number));
+        self.qwen_answers(json!({"functionCall": {
+            "id": format!("call_{}", self.number), "name": "run_shell_command", "args": {"command": command},
+        }}))
+    }
+
+    /// Of the call with the number before.
+    pub fn qwen_result(&self) -> String {
+        let id = format!("call_{}", self.number - 1);
+        let answer = json!({"id": id, "name": "run_shell_command", "response": {"output": "ok"}});
+        self.qwen(
+            "tool_result",
+            "tool_result",
+            json!({
+                "message": {"role": "user", "parts": [{"functionResponse": answer}]},
+                "toolCallResult": {"callId": id, "status": "success", "resultDisplay": "ok"},
+            }),
+        )
+    }
+
+    fn qwen_system(&self, subtype: &str, payload: Value) -> String {
+        let more = json!({"subtype": subtype, "systemPayload": payload});
+        self.qwen("system", "system", more)
+    }
+
+    pub fn qwen_noise(&self) -> String {
+        self.qwen_system("attribution_snapshot", json!({"snapshot": {}}))
+    }
+
+    pub fn qwen_title(&self) -> String {
+        let title = format!("Title {}", self.number);
+        self.qwen_system("custom_title", json!({"customTitle": title}))
+    }
+
+    /// The history is summed up: what it contains nobody said.
+    pub fn qwen_compaction(&self) -> String {
+        let history = json!([{"role": "user", "parts": [{"text": "The sum of it"}]}]);
+        self.qwen_system("chat_compression", json!({"compressedHistory": history}))
+    }
 }
 
 /// How one agent writes what all of them do.
@@ -266,6 +336,7 @@ pub enum Writer {
     Claude,
     Codex,
     Gemini,
+    Qwen,
 }
 
 impl Writer {
@@ -295,6 +366,14 @@ impl Writer {
                 noise: Pen::gemini_noise,
                 title: Pen::gemini_title,
             },
+            Writer::Qwen => Dialect {
+                prompt: Pen::qwen_prompt,
+                answer: Pen::qwen_answer,
+                call: Pen::qwen_call,
+                result: Pen::qwen_result,
+                noise: Pen::qwen_noise,
+                title: Pen::qwen_title,
+            },
         }
     }
 }
@@ -319,7 +398,7 @@ pub fn markers(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(move |at| marker(&at))
 }
 
-/// The record that a line is, wherever it is copied to: a Claude uuid, a Codex call, a Gemini message, when a
+/// The record that a line is, wherever it is copied to: a uuid of Claude or Qwen Code, a Codex call, a Gemini message, when a
 /// prompt was queued (its words are told by another line, which an edit of this one does not change), else
 /// the words themselves. `None`: a line without a record, or not a whole one.
 pub fn record(line: &str) -> Option<String> {

@@ -469,7 +469,11 @@ fn is_answered(marker: &str, nth: usize, lines: &[String]) -> bool {
 /// The calls of results that don't stand behind them.
 fn results_alone(lines: &[String]) -> impl Iterator<Item = String> {
     lines.iter().enumerate().filter_map(|(nth, line)| {
-        let of = ["\"tool_use_id\":\"toolu_", "\"call_id\":\"call_"];
+        let of = [
+            "\"tool_use_id\":\"toolu_",
+            "\"call_id\":\"call_",
+            "\"callId\":\"call_",
+        ];
         let at = of
             .iter()
             .find_map(|start| Some(line.find(start)? + start.len()))?;

@@ -67,7 +67,7 @@ impl Script {
         let weighted = verbs.flat_map(|verb| std::iter::repeat_n(verb, verb.weight));
         let verb = prop::sample::select(weighted.collect::<Vec<_>>());
         let step = (verb, 0..4u8, 0..16u8).prop_map(|(verb, log, n)| Step { verb, log, n });
-        let first = prop::sample::select(vec!["claude 0 0", "codex 0 0", "gemini 0 0"]);
+        let first = prop::sample::select(vec!["claude 0 0", "codex 0 0", "gemini 0 0", "qwen 0 0"]);
         (first, prop::collection::vec(step, 2..24)).prop_map(|(first, steps)| {
             let mut script = Script::parse(first).expect("a step");
             script.0.extend(steps);
