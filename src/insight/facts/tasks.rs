@@ -123,7 +123,8 @@ fn topic(task: &str) -> Vec<String> {
 fn forget_open(known: &mut Vec<Known>, list: &[Task]) {
     let is_over = |task: &Task| matches!(task.state, TaskState::Done | TaskState::Dropped);
     if !list.is_empty() && list.iter().all(is_over) {
-        known.retain(|known| known.task.state == TaskState::Done);
+        let is_named = |known: &Known| list.iter().any(|task| task.text == known.task.text);
+        known.retain(|known| known.task.state == TaskState::Done || is_named(known));
     }
     known.retain(|known| {
         let other = known.task.id.is_some() || known.task.state == TaskState::Done;
