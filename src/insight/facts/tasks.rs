@@ -154,7 +154,9 @@ const NO_TASKS: &str = "TaskList → No tasks found";
 /// `Drop the assert in cart.py:7`.
 fn names_file(task: &str) -> bool {
     let words = task.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ':'));
-    words.into_iter().any(|word| is_source(word))
+    words
+        .into_iter()
+        .any(|word| is_source(word) || word.ends_with(".md"))
 }
 
 fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
