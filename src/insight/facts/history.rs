@@ -383,7 +383,14 @@ pub fn says_unpushed(step: &str) -> Option<bool> {
 
 /// The log tells of a remote: something was pushed, or commands and answers name one.
 pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
-    const NAMES: [&str; 4] = ["git fetch", "git pull", "origin/", "git push"];
+    const NAMES: [&str; 6] = [
+        "git fetch",
+        "git pull",
+        "origin/",
+        "git push",
+        "gh pr ",
+        "gh run ",
+    ];
     const TOLD: [&str; 5] = [
         "not pushed",
         "unpushed",
