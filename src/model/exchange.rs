@@ -95,9 +95,11 @@ impl Item {
 /// [`Item::label`] of an item's text.
 fn label_of(text: &str) -> &str {
     // looked for where it may be only: texts are long, and this is asked of each of them often
-    let mut pairs = text.as_bytes().windows(2).take(LABEL_BYTES_MAX + 1);
-    pairs
-        .position(|pair| pair == b": ")
+    let head = text.as_bytes();
+    let head = &head[..head.len().min(LABEL_BYTES_MAX + 2)];
+    let mut colons = memchr::memchr_iter(b':', head);
+    colons
+        .find(|at| head.get(at + 1) == Some(&b' '))
         .map_or("", |at| &text[..at])
 }
 

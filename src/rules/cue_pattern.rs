@@ -92,6 +92,12 @@ fn text_of_bytes(pattern: &str) -> String {
 }
 
 impl CuePattern {
+    /// What matches where one of these does, in one search; `None` of none.
+    pub fn any(patterns: &[String]) -> Option<CuePattern> {
+        let all: Vec<String> = patterns.iter().map(|one| format!("(?:{one})")).collect();
+        (!all.is_empty()).then(|| all.join("|").into())
+    }
+
     /// Whether it matches anywhere.
     ///
     /// # Panics

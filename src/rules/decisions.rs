@@ -39,7 +39,7 @@ struct Table {
     hints: AhoCorasick,
     /// For each of `hints`, which of `rows` it is a hint of.
     hint_of: Vec<usize>,
-    unless: Vec<CuePattern>,
+    unless: Option<CuePattern>,
     rows: Vec<Row>,
 }
 
@@ -140,11 +140,10 @@ impl Table {
             unless: row.unless.clone().map(CuePattern::from),
             rank: row.rank,
         });
-        let unless = written.unless.iter().cloned().map(CuePattern::from);
         Table {
             hints: hints.expect("words"),
             hint_of,
-            unless: unless.collect(),
+            unless: CuePattern::any(&written.unless),
             rows: rows.collect(),
         }
     }

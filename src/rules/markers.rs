@@ -7,13 +7,19 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Stands where a passage was.
 pub const LEFT_OUT: &str = "[private]";
 
-/// All markers, ready to be looked for.
-#[derive(Clone, Debug)]
+/// All markers. Those that come with the program are compiled when a text is looked at: most runs look at none.
+#[derive(Clone, Debug, Default)]
 pub struct Markers {
+    patterns: OnceLock<Patterns>,
+}
+
+#[derive(Clone, Debug)]
+struct Patterns {
     session: Regex,
     passages: Vec<Regex>,
 }
@@ -51,13 +57,6 @@ struct Passage {
     samples: Vec<(String, String)>,
 }
 
-impl Default for Markers {
-    /// Those that come with the program.
-    fn default() -> Markers {
-        Markers::of(&embedded()).expect("the embedded table of markers")
-    }
-}
-
 fn embedded() -> Table {
     table::rows(table::embedded!("markers"))
 }
@@ -69,13 +68,13 @@ impl Markers {
             Error::usage(format!("{}:{line}: {what}", file.display()))
                 .hinted("docs/privacy.md says how markers are written")
         };
-        let own: Table = match text.trim().is_empty() {
-            true => Table::default(),
-            false => serde_yaml::from_str(text).map_err(|e| {
-                let line = e.location().map_or(1, |l| l.line());
-                at(line, &e.to_string())
-            })?,
-        };
+        if text.trim().is_empty() {
+            return Ok(Markers::default());
+        }
+        let own: Table = serde_yaml::from_str(text).map_err(|e| {
+            let line = e.location().map_or(1, |l| l.line());
+            at(line, &e.to_string())
+        })?;
         let words = |text: &str| text.split_whitespace().next().is_some();
         let tags = own.passage.iter().flat_map(|p| [&p.open, &p.close]);
         if !own
@@ -90,16 +89,42 @@ impl Markers {
         let mut all = embedded();
         all.session.extend(own.session);
         all.passage.extend(own.passage);
-        Markers::of(&all).map_err(|e| at(1, &e.to_string()))
+        let patterns = Patterns::of(&all).map_err(|e| at(1, &e.to_string()))?;
+        Ok(Markers {
+            patterns: OnceLock::from(patterns),
+        })
     }
 
-    fn of(table: &Table) -> Result<Markers, regex::Error> {
+    fn patterns(&self) -> &Patterns {
+        let embedded = || Patterns::of(&embedded()).expect("the embedded table of markers");
+        self.patterns.get_or_init(embedded)
+    }
+
+    /// A person's words keep their session out.
+    pub fn keeps_out(&self, words: &str) -> bool {
+        self.patterns().session.is_match(words)
+    }
+
+    /// A person's words without the passages that stay out; borrowed where there are none.
+    pub fn without_passages<'t>(&self, words: &'t str) -> Cow<'t, str> {
+        let mut left = Cow::Borrowed(words);
+        for passage in &self.patterns().passages {
+            if let Cow::Owned(cut) = passage.replace_all(&left, LEFT_OUT) {
+                left = Cow::Owned(cut);
+            }
+        }
+        left
+    }
+}
+
+impl Patterns {
+    fn of(table: &Table) -> Result<Patterns, regex::Error> {
         let phrases: Vec<String> = table.session.iter().map(|s| pattern(&s.phrase)).collect();
         let passage = |p: &Passage| {
             let (open, close) = (pattern(&p.open), pattern(&p.close));
             compiled(&format!(r"(?s){open}.*?(?:{close}|\z)"))
         };
-        Ok(Markers {
+        Ok(Patterns {
             session: compiled(&phrases.join("|"))?,
             passages: table
                 .passage
@@ -107,22 +132,6 @@ impl Markers {
                 .map(passage)
                 .collect::<Result<_, _>>()?,
         })
-    }
-
-    /// A person's words keep their session out.
-    pub fn keeps_out(&self, words: &str) -> bool {
-        self.session.is_match(words)
-    }
-
-    /// A person's words without the passages that stay out; borrowed where there are none.
-    pub fn without_passages<'t>(&self, words: &'t str) -> Cow<'t, str> {
-        let mut left = Cow::Borrowed(words);
-        for passage in &self.passages {
-            if let Cow::Owned(cut) = passage.replace_all(&left, LEFT_OUT) {
-                left = Cow::Owned(cut);
-            }
-        }
-        left
     }
 }
 

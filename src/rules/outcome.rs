@@ -2,7 +2,7 @@
 
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
-use super::words::sentences;
+use super::words::{content_words, sentences};
 use aho_corasick::automaton::OverlappingState;
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 use serde::Deserialize;
@@ -47,6 +47,14 @@ pub fn announces(sentence: &str) -> bool {
         || table.goes_on.begins.begin(&sentence)
         || announces.holds.are_held(&sentence);
     is_said && !table.unless.are_held(&sentence)
+}
+
+/// An announcement that doesn't say of what: `Let me do the final steps.`
+pub fn says_nothing(sentence: &str) -> bool {
+    let vague = &TABLE.vague;
+    content_words(sentence)
+        .iter()
+        .all(|word| vague.contains(word))
 }
 
 /// After the last end of a sentence that something follows.
@@ -136,6 +144,7 @@ struct Written {
     goes_on: Row,
     announces: Announcements,
     unless: Phrases,
+    vague: Vec<String>,
     stopped: WrittenCues,
     #[cfg(test)]
     samples: BTreeMap<String, Ending>,

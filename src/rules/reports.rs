@@ -61,6 +61,11 @@ pub fn is_moved(sentence: &str) -> bool {
     TABLE.moved.says(sentence)
 }
 
+/// The sentence says that nothing was changed.
+pub fn is_unchanged(sentence: &str) -> bool {
+    TABLE.unchanged.says(sentence)
+}
+
 /// The prompt asks for an account of the session.
 pub fn sums_up(sentence: &str) -> bool {
     TABLE.sums.says(sentence)
@@ -75,6 +80,7 @@ struct Written {
     conclusions: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: WrittenCues,
+    unchanged: WrittenCues,
     sums: WrittenCues,
     #[cfg(test)]
     samples: Samples,
@@ -93,6 +99,7 @@ struct Table {
     conclusions: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: SentenceCues,
+    unchanged: SentenceCues,
     sums: SentenceCues,
 }
 
@@ -105,6 +112,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         conclusions: written.conclusions,
         restated: written.restated,
         moved: written.moved.into(),
+        unchanged: written.unchanged.into(),
         sums: written.sums.into(),
     }
 });
@@ -121,6 +129,7 @@ mod tests {
     fn samples_are_what_the_table_says() {
         let written = written();
         written.moved.samples.hold(is_moved);
+        written.unchanged.samples.hold(is_unchanged);
         written.sums.samples.hold(sums_up);
         for (line, wants) in written.samples.labels {
             assert_eq!(is_label(&line), wants, "{line}");

@@ -143,12 +143,17 @@ fn closed(text: &str) -> &str {
 }
 
 /// What follows a phrase at the beginning of a text, without the marks between.
+#[inline]
 fn without<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     // most phrases begin otherwise
     let (first, wanted) = (text.bytes().next()?, phrase.bytes().next());
     if first.is_ascii() && wanted.is_some_and(|wanted| first.to_ascii_lowercase() != wanted) {
         return None;
     }
+    behind(text, phrase)
+}
+
+fn behind<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     let mut letters = text.char_indices();
     for wanted in phrase.chars() {
         let (_, found) = letters.next()?;
@@ -248,7 +253,19 @@ pub fn announces_paste(line: &str) -> bool {
         .filter(|word| !word.is_empty())
         .take(PASTE_WORDS)
         .collect();
-    last.iter().any(|word| TABLE.pastes.contains(*word))
+    last.iter().any(|word| TABLE.pastes.contains(*word)) || gathers(line)
+}
+
+/// A line of a prompt behind which stands what others wrote, gathered for the agent.
+pub fn gathers(line: &str) -> bool {
+    let Some(text) = line.strip_suffix(':') else {
+        return false;
+    };
+    let text = text.to_lowercase();
+    TABLE
+        .digests
+        .iter()
+        .any(|words| text.contains(words.as_str()))
 }
 
 /// A line of a prompt that hands something over: what follows is pasted where it is long.
@@ -320,6 +337,7 @@ struct Written {
     drives: FxHashSet<String>,
     pasted: Vec<String>,
     pastes: FxHashSet<String>,
+    digests: Vec<String>,
     hands: Vec<String>,
     speaks: FxHashSet<String>,
     offers: Vec<String>,
@@ -398,6 +416,7 @@ mod tests {
             "I got this error:",
             "Implement the following plan:",
             "see the review comments here:",
+            "Context from the commits of this branch:",
         ] {
             assert!(announces_paste(line), "{line}");
         }

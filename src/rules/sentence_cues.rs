@@ -23,21 +23,20 @@ pub struct WrittenCues {
 /// Cues, ready to be looked for, without regard to case.
 pub struct SentenceCues {
     hints: AhoCorasick,
-    patterns: Vec<CuePattern>,
-    unless: Vec<CuePattern>,
+    patterns: Option<CuePattern>,
+    unless: Option<CuePattern>,
     bad: Option<CuePattern>,
 }
 
 impl From<WrittenCues> for SentenceCues {
     fn from(written: WrittenCues) -> SentenceCues {
-        let all = |patterns: Vec<String>| patterns.into_iter().map(CuePattern::from).collect();
         let hints = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .build(&written.hints);
         SentenceCues {
             hints: hints.expect("words"),
-            patterns: all(written.patterns),
-            unless: all(written.unless),
+            patterns: CuePattern::any(&written.patterns),
+            unless: CuePattern::any(&written.unless),
             bad: written.bad.map(CuePattern::from),
         }
     }
@@ -62,8 +61,9 @@ impl SentenceCues {
             return false;
         }
         let sentence = CueText::of(&sentence.trim().replace("**", ""));
-        let fits = |patterns: &[CuePattern], text: &CueText| {
-            patterns.iter().any(|pattern| pattern.is_match(text))
+        let fits = |pattern: &Option<CuePattern>, text: &CueText| {
+            let mut pattern = pattern.iter();
+            pattern.any(|pattern| pattern.is_match(text))
         };
         if !fits(&self.patterns, &sentence) {
             return false;

@@ -69,7 +69,8 @@ fn unprefixed(text: Cow<'_, str>) -> Cow<'_, str> {
 pub fn is_idle(command: &str) -> bool {
     let parts = command.split(['\n', ';', '&']).map(str::trim);
     let mut parts = parts.filter(|part| !part.is_empty());
-    !command.contains("xargs") && !command.contains("$(") && parts.all(idle_part)
+    // the first part says no of most, before the whole is searched
+    parts.all(idle_part) && !command.contains("xargs") && !command.contains("$(")
 }
 
 fn idle_part(part: &str) -> bool {

@@ -316,12 +316,26 @@ fn is_agents(text: &str) -> bool {
 /// Git names paths from a repository's root, commands also from where they run or whole.
 fn is_same(edited: &str, by_git: &str) -> bool {
     // nearly all pairs of a session's files differ in that, and it costs no copy
-    if file_name(edited) != file_name(by_git) {
+    if !has_same_name(edited, by_git) {
         return false;
     }
     let (edited, by_git) = (with_drive(edited), with_drive(by_git));
     let above = edited.strip_suffix(by_git.strip_prefix("~/").unwrap_or(&by_git));
     above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
+}
+
+/// Whether both name a file of one name, read from the end: nearly all differ there in a few bytes.
+fn has_same_name(one: &str, other: &str) -> bool {
+    let is_name = |byte: &u8| !matches!(byte, b'/' | b'\\');
+    let mut one = one.bytes().rev().take_while(is_name);
+    let mut other = other.bytes().rev().take_while(is_name);
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if one == other => {}
+            _ => return false,
+        }
+    }
 }
 
 /// Of a path of any system.

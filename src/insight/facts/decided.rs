@@ -119,8 +119,10 @@ fn said_when_refused(
     line: &LocatedItem<'_>,
     after: &[LocatedItem<'_>],
 ) -> Option<Decision> {
-    let is_refused = matches!(finding, Finding::Refused { .. });
-    let (call, words) = line.words().split_once(REFUSED).filter(|_| is_refused)?;
+    if !matches!(finding, Finding::Refused { .. }) {
+        return None;
+    }
+    let (call, words) = line.words().split_once(REFUSED)?;
     let words = words.trim();
     let asks = |sentence: &str| {
         let asked = request(sentence);

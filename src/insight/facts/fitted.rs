@@ -5,8 +5,8 @@ use crate::rules::reports::{is_conclusion, is_proof, restates};
 use crate::rules::words::sentences;
 
 /// More: the summary is a log again; fewer: the result stands behind.
-const LINES_MAX: usize = 20;
-pub const BEGINNING_CHARS_MAX: usize = 1_200;
+const LINES_MAX: usize = 24;
+pub const BEGINNING_CHARS_MAX: usize = 1_500;
 
 /// A point of a list says what it is about in its beginning; so all points of a long list have room.
 const POINT_CHARS_MAX: usize = 200;
@@ -18,6 +18,9 @@ struct Share {
     sentences: usize,
     bytes: usize,
 }
+
+/// Bytes of a point where everything has room: the consequence and the advice stand at its end.
+const WHOLE_POINTS: [usize; 3] = [700, 320, POINT_CHARS_MAX];
 
 /// The first that fits is taken.
 static SHARES: [Share; 8] = [
@@ -46,8 +49,9 @@ pub fn fitted(lines: &[String], chars_max: usize) -> String {
         let chars: usize = all.iter().map(|line| line.chars().count() + 1).sum();
         chars <= chars_max && all.len() <= LINES_MAX
     };
-    let whole = shared(lines, SHARES[0]);
-    if fits(&whole) {
+    let whole = WHOLE_POINTS.iter();
+    let mut whole = whole.map(|bytes| shared(lines, share(usize::MAX, usize::MAX, *bytes)));
+    if let Some(whole) = whole.find(fits) {
         return whole.join("\n");
     }
     let lines = &with_conclusion_first(&without(lines, restates));
@@ -173,7 +177,7 @@ fn first_sentences(line: &str, most: usize) -> String {
 }
 
 /// A point that only leads to others has fewer.
-const HEADING_WORDS: usize = 4;
+const HEADING_WORDS: usize = 8;
 
 fn short_point(line: &str, bytes_max: usize) -> String {
     match line.len() > bytes_max {

@@ -383,7 +383,14 @@ pub fn says_unpushed(step: &str) -> Option<bool> {
 
 /// The log tells of a remote: something was pushed, or commands and answers name one.
 pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
-    const NAMES: [&str; 4] = ["git fetch", "git pull", "origin/", "git push"];
+    const NAMES: [&str; 6] = [
+        "git fetch",
+        "git pull",
+        "origin/",
+        "git push",
+        "gh pr ",
+        "gh run ",
+    ];
     const TOLD: [&str; 5] = [
         "not pushed",
         "unpushed",
@@ -404,6 +411,7 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     let names = |line: &LocatedItem<'_>| {
         let text = line.item.text;
         line.item.kind == ItemKind::Digest
+            && (text.contains("git ") || text.contains("origin/"))
             && NAMES.iter().any(|name| text.contains(name))
             && !NONE.iter().any(|none| text.contains(none))
     };
@@ -412,11 +420,11 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
         .iter()
         .rev()
         .find(|line| line.main && line.item.kind == ItemKind::Agent);
-    let tells = last.is_some_and(|line| {
+    let tells = |line: &LocatedItem<'_>| {
         let words = line.words().to_lowercase();
         TOLD.iter().any(|told| words.contains(told))
-    });
-    told || tells || lines.iter().any(names)
+    };
+    told || lines.iter().any(names) || last.is_some_and(tells)
 }
 
 /// Stands behind a task that may be done.

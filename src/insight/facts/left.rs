@@ -7,7 +7,7 @@ use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::left::{is_undone, is_yours};
-use crate::rules::outcome::{Ending, announces, ending};
+use crate::rules::outcome::{Ending, announces, ending, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
 use crate::rules::words::{content_words, sentences};
@@ -169,6 +169,9 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
         is_open || announces(sentence)
     };
     let said = sentences(&text).filter(goes_on).last()?;
+    if says_nothing(said) {
+        return None;
+    }
     // `Let me restore them` hangs on what stands before it
     let before = sentences(&text)
         .take_while(|sentence| *sentence != said)
@@ -240,8 +243,12 @@ fn moves_changes(line: &LocatedItem<'_>) -> bool {
             };
             let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
             let findings = line.item.findings;
-            let tries = COMMANDS.iter().any(|command| text.contains(command));
-            findings.iter().any(is_made) || tries && !findings.iter().any(failed)
+            // most calls are of neither program
+            let tries = || {
+                (text.contains("git ") || text.contains(" submit"))
+                    && COMMANDS.iter().any(|command| text.contains(command))
+            };
+            findings.iter().any(is_made) || !findings.iter().any(failed) && tries()
         }
         ItemKind::Prompt | ItemKind::Aside => {
             text.contains("git commit") || text.contains("committed")
@@ -277,6 +284,7 @@ mod tests {
         let wants = Some("In progress: I'll amend the commit".to_owned());
         assert_eq!(said("Agent: The docs pass. I'll amend the commit:"), wants);
         assert_eq!(said("Agent: The docs pass."), None);
+        assert_eq!(said("Agent: Tests pass. Let me do the final steps."), None);
         let waits = "Agent: The rewrite of carts is with an agent. Waiting on completion.";
         let wants = "In progress: The rewrite of carts is with an agent. Waiting on completion.";
         assert_eq!(said(waits).as_deref(), Some(wants));

@@ -16,6 +16,7 @@ mod history;
 mod left;
 mod line;
 mod objective;
+mod overtaken;
 mod prompts;
 mod prose;
 mod pull_requests;
@@ -128,6 +129,8 @@ fn told(
     let rewritten = rewritten::Rewritten::of(lines, commits);
     let all = result.iter_mut().chain(&mut steps).chain(&mut requests);
     all.for_each(|said| rewritten.tell(&mut said.what));
+    let all = result.iter_mut().chain(&mut steps);
+    all.for_each(|said| overtaken::drop_overtaken(said, lines));
     Told {
         result,
         steps,

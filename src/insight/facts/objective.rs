@@ -44,10 +44,10 @@ pub fn asked(
     };
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
-    let mut about = work.pointed_at(&whole(first, 0), is_command(first.line.words()));
-    let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
-    let mut text = whole(first, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     let opens = told(first);
+    let mut about = work.pointed_at(&whole(first, &opens, 0), is_command(first.line.words()));
+    let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
+    let mut text = whole(first, &opens, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     let is_bare =
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
     if is_pointer(&text) || first.prose.is_cut || is_bare {
@@ -217,16 +217,15 @@ struct Told<'p> {
     is_title: bool,
 }
 
-/// What a prompt asks for, in its own sentences: the ask, what stands before it, its other asks, and what else is
+/// What a prompt asks for, in `all` of its own sentences: the ask, what stands before it, its other asks, and what else is
 /// said right behind these in so much room. Never longer than an objective.
-fn whole(prompt: &Prompt<'_, '_>, rest_room: usize) -> String {
+fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], rest_room: usize) -> String {
     let room = OBJECTIVE_CHARS_MAX;
     if is_command(prompt.line.words()) {
         let words: Vec<&str> = prompt.line.words().split_whitespace().collect();
         return shortened(&words.join(" "), room);
     }
-    let all = told(prompt);
-    let Some(opens) = opening(&all) else {
+    let Some(opens) = opening(all) else {
         return String::new();
     };
     let (mut chosen, after) = (vec![opens], &all[opens.at + 1..]);

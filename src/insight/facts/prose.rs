@@ -2,7 +2,7 @@
 //! terminal showed, the agent's own words.
 
 use super::words::folded;
-use crate::rules::requests::{announces_paste, hands_over, is_printed, speaks};
+use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
 use std::borrow::Cow;
 
@@ -76,7 +76,14 @@ pub fn pasted_behind(prompt: &str) -> Option<(&str, &str)> {
     let (_, end) =
         said.find(|(line, end)| announces_paste(line) || hands_over(line) && is_long(end))?;
     let (own, pasted) = prompt.split_at(end);
-    let is_own = !own.trim_start().starts_with(['#', '/', '!', '$', '➜', '❯']);
+    let last = own.trim_end().rsplit('\n').next().unwrap_or_default();
+    let is_digest = gathers(last.trim());
+    let own = match is_digest {
+        // it says nothing of its own
+        true => own.trim_end().strip_suffix(last).unwrap_or_default(),
+        false => own,
+    };
+    let is_own = is_digest || !own.trim_start().starts_with(['#', '/', '!', '$', '➜', '❯']);
     (is_own && !pasted.trim().is_empty()).then_some((own, pasted))
 }
 

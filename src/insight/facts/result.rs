@@ -28,7 +28,7 @@ const STEPS_MAX: usize = 20;
 const OTHER_STEPS_MAX: usize = 2;
 
 /// Beside steps a result has room for so much.
-const RESULT_CHARS_MAX: usize = 1_000;
+const RESULT_CHARS_MAX: usize = 1_300;
 
 /// Of it, what answers the objective where more was done for another request.
 const OPENING_CHARS_MAX: usize = 750;
@@ -90,7 +90,15 @@ pub fn result(
     let mut text = main.beginning(room);
     let told = opening.iter().map(|answer| answer.at).chain([main.at]);
     let told = told.collect();
-    let opening = opening.map(|answer| answer.line.source(answer.beginning(OPENING_CHARS_MAX)));
+    let opening = opening.map(|answer| {
+        let text = match (answer.came, main.came) {
+            // what was found before the change may be what the change overtook
+            (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+            (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+            _ => answer.beginning(OPENING_CHARS_MAX),
+        };
+        answer.line.source(text)
+    });
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
     steps.retain(|(_, step)| {
@@ -175,6 +183,23 @@ fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
 }
 
+/// Stands before an answer that changed nothing, where files were changed later.
+const AT_FIRST: &str = "At first: ";
+
+/// The same, where work was asked for.
+const FIRST: &str = "First: ";
+
+/// It says what stood there, not how.
+const AT_FIRST_CHARS_MAX: usize = 500;
+
+/// A list stands in lines of its own.
+fn led(lead: &str, text: String) -> String {
+    match text.lines().next().is_some_and(is_point) {
+        true => format!("{}\n{text}", lead.trim_end()),
+        false => format!("{lead}{text}"),
+    }
+}
+
 /// Stands before what was stated in the middle of work.
 const SO_FAR: &str = "So far: ";
 
@@ -226,7 +251,10 @@ fn answers<'l, 't>(
         prompts.iter().filter(|prompt| opens(prompt.line)).collect();
     let each = opening.iter().enumerate().filter_map(|(nth, prompt)| {
         let next = opening.get(nth + 1);
-        let is_refused = next.is_some_and(|next| is_objection(next.line.words()));
+        // who was cut off right away says nothing
+        let is_heard = |prompt: &&&Prompt<'_, '_>| says_anything(exchange(lines, prompt.at));
+        let heard = opening[nth + 1..].iter().find(is_heard).or(next);
+        let is_refused = heard.is_some_and(|next| is_objection(next.line.words()));
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
         let is_last = next.is_none();
@@ -242,6 +270,13 @@ fn answers<'l, 't>(
         (!is_refused && !is_small_talk).then_some(answer)
     });
     each.collect()
+}
+
+/// The agent said something there.
+fn says_anything(exchange: &[LocatedItem<'_>]) -> bool {
+    exchange
+        .iter()
+        .any(|line| line.main && line.item.kind == ItemKind::Agent)
 }
 
 /// Of what somebody asked for as an account of the session: more than of any work.

@@ -6,6 +6,7 @@ use super::tasks::is_about_next;
 use super::words::folded;
 use crate::rules::left::is_undone;
 use crate::rules::outcome::announces;
+use crate::rules::replies::lists_options;
 use crate::rules::reports::{is_label, is_moved};
 use crate::rules::requests::{
     RequestKind, is_chatter, is_heading_of_all, is_stale, offered, request,
@@ -69,7 +70,9 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
                 columns = cells(bare).collect();
                 continue;
             }
-            true => row(bare, &columns),
+            true => Some(row(bare, &columns))
+                .filter(|row| !is_label(row))
+                .unwrap_or_default(),
             false if bytes > bytes_max && is_point(line) => line.to_owned(),
             false if bytes > bytes_max => break,
             false => said(line, bytes == 0),
@@ -80,7 +83,24 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
         }
     }
     sections.begin("", &mut all);
-    (without_lead_ins(sections.listed(all)), is_all)
+    let mut all = sections.listed(all);
+    if words.trim_end().ends_with('?') {
+        without_menu(&mut all);
+    }
+    (without_lead_ins(all), is_all)
+}
+
+/// Without what somebody is asked to choose from: `Two options:` and its points.
+fn without_menu(lines: &mut Vec<String>) {
+    let Some(at) = lines
+        .iter()
+        .position(|line| line.ends_with(':') && lists_options(line))
+    else {
+        return;
+    };
+    let points = lines[at + 1..].iter().take_while(|line| is_point(line));
+    let points = points.count();
+    lines.drain(at + 1..=at + points);
 }
 
 /// A line that is code: `9759b67d chore: use it`.
@@ -157,9 +177,11 @@ const READ_BYTES_MAX: usize = 3 * BEGINNING_CHARS_MAX;
 fn row(line: &str, columns: &[&str]) -> String {
     const NAMED_MIN: usize = 3;
     let says = |cell: &str| cell.chars().any(char::is_alphabetic);
-    let mut all = cells(line).enumerate().filter(|(_, cell)| says(cell));
+    let mut all = cells(line).enumerate().skip_while(|(_, cell)| !says(cell));
     let (_, first) = all.next().unwrap_or_default();
-    let rest: Vec<(usize, &str)> = all.collect();
+    // a name says nothing without its numbers
+    let counts = |cell: &str| cell.chars().any(char::is_alphanumeric);
+    let rest: Vec<(usize, &str)> = all.filter(|(_, cell)| counts(cell)).collect();
     let is_named = rest.len() + 1 >= NAMED_MIN;
     let name = |nth: usize| columns.get(nth).filter(|name| is_named && !name.is_empty());
     let rest: Vec<String> = rest
@@ -355,8 +377,7 @@ fn is_drawn(line: &str) -> bool {
     // `::git-push{…}` is for Codex' own window
     let is_directive = line.starts_with("::") && line.ends_with('}');
     let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
-    let words = line.split_whitespace().count();
-    let is_heading = is_bold && words <= HEADING_WORDS_MAX;
+    let is_heading = is_bold && line.split_whitespace().count() <= HEADING_WORDS_MAX;
     is_rule || is_directive || is_heading || line.starts_with('#')
 }
 

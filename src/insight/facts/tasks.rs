@@ -8,7 +8,10 @@ use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
+use crate::rules::paths::is_source;
 use crate::rules::words::{content_words, tokens};
+use aho_corasick::AhoCorasick;
+use std::sync::LazyLock;
 
 /// Next steps of one session.
 const NEXT_STEPS_MAX: usize = 8;
@@ -24,6 +27,12 @@ pub struct Tasks {
 struct Known {
     task: Task,
     text: Sourced<String>,
+    /// A list said once that it was in progress.
+    was_active: bool,
+    /// It was open before.
+    was_open: bool,
+    /// A list of tasks names it, not a check box of the agent's words.
+    from_list: bool,
 }
 
 /// Tasks that are open on a list which nobody looked at after the last prompt: a session that is over
@@ -66,6 +75,9 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
                 _ => {}
             }
         }
+        if line.item.kind == ItemKind::Digest && line.item.text.ends_with(NO_TASKS) {
+            known.retain(|known| known.task.state == TaskState::Done);
+        }
         if line.item.kind == ItemKind::Agent {
             let counts = |task: &Task| Some(nth) == last || task.state == TaskState::Done;
             let boxes = boxes(line.words()).filter(counts);
@@ -73,9 +85,16 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         }
     }
     let mut tasks = Tasks::default();
-    for Known { task, text } in known
+    let is_work = left::is_work(lines);
+    // where nothing was changed, a list that is ticked off says what turned out to be needless too
+    let is_needless = |known: &Known| {
+        let is_done = known.task.state == TaskState::Done && known.task.id.is_none();
+        let is_skipped = known.was_open && !known.was_active;
+        !is_work && is_done && (is_skipped || known.from_list && names_file(&known.text.what))
+    };
+    for Known { task, text, .. } in known
         .into_iter()
-        .filter(|known| !known.text.what.is_empty())
+        .filter(|known| !known.text.what.is_empty() && !is_needless(known))
     {
         match task.state {
             TaskState::Done => tasks.done.push(text),
@@ -106,7 +125,8 @@ fn topic(task: &str) -> Vec<String> {
 fn forget_open(known: &mut Vec<Known>, list: &[Task]) {
     let is_over = |task: &Task| matches!(task.state, TaskState::Done | TaskState::Dropped);
     if !list.is_empty() && list.iter().all(is_over) {
-        known.retain(|known| known.task.state == TaskState::Done);
+        let is_named = |known: &Known| list.iter().any(|task| task.text == known.task.text);
+        known.retain(|known| known.task.state == TaskState::Done || is_named(known));
     }
     known.retain(|known| {
         let other = known.task.id.is_some() || known.task.state == TaskState::Done;
@@ -130,6 +150,17 @@ fn is_retold(known: &[Known], task: &Task, list: &[Task]) -> bool {
     })
 }
 
+/// Ends the call that asks for a list which is gone.
+const NO_TASKS: &str = "TaskList → No tasks found";
+
+/// `Drop the assert in cart.py:7`.
+fn names_file(task: &str) -> bool {
+    let words = task.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ':'));
+    words
+        .into_iter()
+        .any(|word| is_source(word) || word.ends_with(".md"))
+}
+
 fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
     let same = |known: &&mut Known| match (&known.task.id, &task.id) {
         (Some(a), Some(b)) => a == b,
@@ -138,6 +169,7 @@ fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
     match known.iter_mut().find(same) {
         Some(known) => {
             known.task.state = task.state;
+            known.was_active |= task.state == TaskState::Active;
             if task.state == TaskState::Done {
                 (known.text.episode, known.text.line) = (line.episode, line.line);
             }
@@ -145,6 +177,9 @@ fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
         None => known.push(Known {
             task: task.clone(),
             text: line.source(task.text.clone()),
+            was_active: task.state == TaskState::Active,
+            was_open: task.state == TaskState::Open,
+            from_list: line.item.kind == ItemKind::Digest,
         }),
     }
 }
@@ -253,8 +288,8 @@ pub fn is_about_next(line: &str) -> bool {
     if !heading || line.len() > HEADING_BYTES_MAX {
         return false;
     }
-    let lower = line.to_lowercase();
-    NEXT.iter().any(|words| lower.contains(words))
+    static FINDS: LazyLock<AhoCorasick> = LazyLock::new(|| AhoCorasick::new(NEXT).expect("words"));
+    FINDS.is_match(&line.to_lowercase())
 }
 
 /// The text of `- …`, `* …` or `1. …`.
@@ -317,6 +352,39 @@ mod tests {
         ]);
         assert_eq!(texts(&found.done), ["a", "numbered", "boxed"]);
         assert_eq!(texts(&found.open), ["c", "unboxed"]);
+    }
+
+    #[test]
+    fn a_list_that_is_ticked_off_is_no_proof_of_a_change() {
+        use TaskState::{Active, Done, Open};
+        let first = [Finding::Plan(vec![
+            task(None, "Look at the cart", Active),
+            task(None, "Drop the assert in cart.py:7", Open),
+            task(None, "Change the title", Open),
+        ])];
+        let last = [
+            "Look at the cart",
+            "Drop the assert in cart.py:7",
+            "Change the title",
+        ];
+        let last = [Finding::Plan(
+            last.iter().map(|text| task(None, text, Done)).collect(),
+        )];
+        let edit = [Finding::Changed {
+            path: "/p/cart.py".into(),
+            added: 0,
+            removed: 1,
+        }];
+        let digest = |findings| line(ItemKind::Digest, "Action: x", findings);
+        let lists = [digest(&first), digest(&last)];
+        assert_eq!(texts(&tasks(&lists).done), ["Look at the cart"]);
+        let edited = [digest(&first), digest(&edit), digest(&last)];
+        assert_eq!(tasks(&edited).done.len(), 3);
+        let gone = [
+            digest(&first),
+            line(ItemKind::Digest, "Action: TaskList → No tasks found", &[]),
+        ];
+        assert!(tasks(&gone).open.is_empty());
     }
 
     #[test]

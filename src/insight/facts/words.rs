@@ -1,53 +1,75 @@
 //! People's and agents' words, shortened. Nothing is paraphrased.
 
+use memchr::memmem;
+
 /// Whitespace folded, emphasis and borders taken off. What stands in code is no emphasis.
 pub fn folded(text: &str) -> String {
     let text = text.trim();
     if is_plain(text) {
-        return text.to_owned();
+        return match memmem::find(text.as_bytes(), b"**") {
+            Some(at) => without_emphasis(text, at),
+            None => text.to_owned(),
+        };
     }
-    let drawn = |word: &&str| !word.chars().all(|c| matches!(c, '│' | '┃'));
-    let words: Vec<&str> = text.split_whitespace().filter(drawn).collect();
-    let text = words.join(" ");
-    match text.contains("**") {
-        true => without_emphasis(&text),
-        false => text,
+    let drawn = |word: &&str| !word.chars().all(is_border);
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace().filter(drawn) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    match memmem::find(out.as_bytes(), b"**") {
+        Some(at) => without_emphasis(&out, at),
+        None => out,
     }
 }
 
-/// Nothing in it would be folded or taken off.
+fn is_border(c: char) -> bool {
+    matches!(c, '│' | '┃')
+}
+
+/// Its words stand one blank apart, and nothing is drawn.
 fn is_plain(text: &str) -> bool {
-    let mut before = 0;
-    text.bytes().all(|byte| {
-        let is_twice = byte == before && matches!(byte, b' ' | b'*');
-        before = byte;
-        !is_twice && !matches!(byte, b'\t'..=b'\r') && byte.is_ascii()
+    let mut is_blank = false;
+    text.chars().all(|c| {
+        let was_blank = std::mem::replace(&mut is_blank, c == ' ');
+        match c {
+            ' ' => !was_blank,
+            '!'..='~' => true,
+            c => !c.is_whitespace() && !is_border(c),
+        }
     })
 }
 
-/// `**` joins no words outside of code unless it is part of a path (`src/**/*.rs`) or stands alone.
-fn without_emphasis(text: &str) -> String {
+/// `**` joins no words outside of code unless it is part of a path (`src/**/*.rs`) or stands alone. The first one
+/// stands there.
+fn without_emphasis(text: &str, first: usize) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut inside_code = false;
-    let mut rest = text;
-    while let Some(letter) = rest.chars().next() {
-        inside_code ^= letter == '`';
-        if !inside_code && let Some(after) = rest.strip_prefix("**") {
-            let (before, next) = (out.chars().next_back(), after.chars().next());
-            let is_path = before == Some('/') || next == Some('/');
-            let is_blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
-            let is_apart = is_blank(before) && is_blank(next);
-            if !is_path && !is_apart {
-                rest = after;
-                continue;
-            }
-            out.push_str("**");
-            rest = after;
+    let mut inside_code = text[..first].matches('`').count() % 2 == 1;
+    out.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(at) = memchr::memchr2(b'`', b'*', rest.as_bytes()) {
+        let (plain, marked) = rest.split_at(at);
+        out.push_str(plain);
+        let after = marked.strip_prefix("**").filter(|_| !inside_code);
+        let Some(after) = after else {
+            let (mark, behind) = marked.split_at(1);
+            inside_code ^= mark == "`";
+            out.push_str(mark);
+            rest = behind;
             continue;
+        };
+        let (before, next) = (out.chars().next_back(), after.chars().next());
+        let is_path = before == Some('/') || next == Some('/');
+        let is_blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
+        let is_apart = is_blank(before) && is_blank(next);
+        if is_path || is_apart {
+            out.push_str("**");
         }
-        out.push(letter);
-        rest = &rest[letter.len_utf8()..];
+        rest = after;
     }
+    out.push_str(rest);
     out
 }
 

@@ -15,12 +15,13 @@ pub(super) struct View {
 const JOINED_BYTES_MAX: usize = 4096;
 
 impl View {
-    /// With `\u002d`, `\x2d` and `%2d` as the characters that they stand for; `None` where there
-    /// are none, or the text is too long for it (4 GB).
+    /// With `\u002d`, `\x2d` and `%2d` as the characters that they stand for, and JSON inside of JSON, however
+    /// deep, without its backslashes; `None` where there are none, or the text is too long for it (4 GB).
     pub fn decoded(text: &str) -> Option<View> {
         let bytes = text.as_bytes();
         u32::try_from(bytes.len()).ok()?;
-        memchr::memchr2_iter(b'%', b'\\', bytes).find(|at| escape(&bytes[*at..]).is_some())?;
+        let mut marks = memchr::memchr2_iter(b'%', b'\\', bytes);
+        marks.find(|at| escape(&bytes[*at..]).is_some_and(|(byte, _)| byte != b'\n'))?;
         let mut view = View::with_room(bytes.len());
         let mut at = 0;
         while at < bytes.len() {
@@ -112,10 +113,26 @@ fn escape(bytes: &[u8]) -> Option<(u8, usize)> {
         [b'%', ..] => (bytes.get(1..3)?, 1),
         [b'\\', b'u', b'0', b'0', ..] => (bytes.get(4..6)?, 4),
         [b'\\', b'x', ..] => (bytes.get(2..4)?, 2),
+        [b'\\', ..] => return nested(bytes),
         _ => return None,
     };
     let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
     (0x20..0x7f).contains(&byte).then_some((byte, before + 2))
+}
+
+/// What JSON inside of JSON has for a quote or a line break: so many backslashes, depending on how deep it is.
+fn nested(bytes: &[u8]) -> Option<(u8, usize)> {
+    const DEPTH_MAX: usize = 15;
+    let depth = bytes
+        .iter()
+        .take(DEPTH_MAX)
+        .take_while(|b| **b == b'\\')
+        .count();
+    match bytes.get(depth)? {
+        b'"' => Some((b'"', depth + 1)),
+        b'n' if depth > 1 => Some((b'\n', depth + 1)),
+        _ => None,
+    }
 }
 
 /// The length of what interrupts a token here.

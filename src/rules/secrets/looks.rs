@@ -154,7 +154,47 @@ pub(super) fn is_no_secret(value: &[u8]) -> bool {
         && !["pass", "secret", "token", "key"]
             .iter()
             .any(|word| lower.contains(word));
-    words.contains(&lower) || is_wordy(value) && !is_phrase && lower.split('-').any(holds)
+    words.contains(&lower)
+        || is_release(value)
+        || is_name_of_one(&lower)
+        || is_wordy(value) && !is_phrase && lower.split('-').any(holds)
+}
+
+/// The name that a vault knows a secret by: small words, the last of which says what it is.
+fn is_name_of_one(value: &str) -> bool {
+    const KINDS: [&str; 6] = [
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "key",
+        "credentials",
+    ];
+    let small = |b: u8| b.is_ascii_lowercase() || b == b'-' || b == b'_';
+    let last = value.rsplit_once(['-', '_']);
+    value.bytes().all(small) && last.is_some_and(|(_, kind)| KINDS.contains(&kind))
+}
+
+/// The number of a version, as packages have one: `^9.0.2`, `v1.18.2-rc.3+build.4471`.
+fn is_release(value: &[u8]) -> bool {
+    let marks = value.iter().take_while(|b| b"^~<>=vV".contains(b)).count();
+    let mut parts = value[marks..].splitn(3, |b| *b == b'.');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let (Some(first), Some(second), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let after = rest.get(digits).is_none_or(|b| b"-+.".contains(b));
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-+._".contains(b);
+    let is_rest = digits > 0 && after && rest.iter().all(plain);
+    is_number(first) && is_number(second) && is_rest
+}
+
+/// Filled up with one character, as forms of tokens are shown: `glpat-xxxxxxxxxxxxxxxxxxxx`.
+pub(super) fn is_filled(value: &[u8]) -> bool {
+    const RUN_MIN: usize = 8;
+    let mut runs = value.windows(RUN_MIN);
+    runs.any(|run| b"xX0*.".contains(&run[0]) && run.iter().all(|b| *b == run[0]))
 }
 
 /// Stands for a secret, or refers to one.
@@ -208,7 +248,14 @@ pub(super) fn is_typed(value: &[u8]) -> bool {
 }
 
 /// Names whose values are no secrets, whatever else they say.
-pub(super) const PUBLIC: [&str; 31] = [
+pub(super) const PUBLIC: [&str; 38] = [
+    "pagetoken",
+    "page_token",
+    "page-token",
+    "nexttoken",
+    "next_token",
+    "continuationtoken",
+    "continuation_token",
     "compass",
     "bypass",
     "idempot",
@@ -257,7 +304,10 @@ pub(super) fn is_identity(name: &[u8]) -> bool {
 }
 
 /// How a name goes on that speaks about a secret instead of naming one.
-pub(super) const ABOUT: [&str; 67] = [
+pub(super) const ABOUT: [&str; 70] = [
+    "address",
+    "symbol",
+    "version",
     "encrypt",
     "name",
     "id",

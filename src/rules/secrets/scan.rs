@@ -151,8 +151,11 @@ impl Engine {
         let guessable = rule
             .entropy
             .is_some_and(|least| looks::entropy(secret) < least);
+        // lines of a key may hold anything
+        let is_token = rule.looks.is_none() && rule.reach <= TOKEN_REACH_MAX;
+        let filled = is_token && looks::is_filled(secret);
         let allowed = self.allow.iter().any(|allow| allow.is_match(secret));
-        (!guessable && !allowed && !looks::is_published(text, range)).then_some(range)
+        (!guessable && !filled && !allowed && !looks::is_published(text, range)).then_some(range)
     }
 
     /// A token that line breaks, quotes or diff marks interrupt.
@@ -166,6 +169,9 @@ impl Engine {
         Some((start + view.place(from), start + view.end(to)))
     }
 }
+
+/// Bytes that a rule for single tokens reaches at most.
+const TOKEN_REACH_MAX: usize = 8_192;
 
 /// Tries that are remembered. Fewer: the same word is tried for each keyword in it.
 const TRIED_MAX: usize = 8;

@@ -87,6 +87,31 @@ fn without_a_row_one_of_its_samples_is_masked_otherwise() {
 }
 
 #[test]
+fn each_secret_is_found_in_json_inside_of_json_however_deep() {
+    let redactor = personal();
+    let mut shown = Vec::new();
+    for row in table::rows() {
+        for sample in &row.samples.masked {
+            let (mut text, pieces) = written_out(sample, 5);
+            for depth in 1..=3 {
+                text = serde_json::json!({"content": text}).to_string();
+                let masked = redactor.redact(&text);
+                let stays = |p: &&String| p.len() >= TELLING && masked.contains(p.as_str());
+                if pieces.iter().any(|p| stays(&p)) {
+                    shown.push(format!("{} {depth}: {text}\n   → {masked}", row.id));
+                }
+            }
+        }
+    }
+    assert!(
+        shown.is_empty(),
+        "{} stay:\n{}",
+        shown.len(),
+        shown.join("\n")
+    );
+}
+
+#[test]
 fn a_secret_is_found_in_every_disguise_and_keeps_its_hash() {
     let redactor = personal();
     let token = random("an36", 3);

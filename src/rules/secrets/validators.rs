@@ -81,7 +81,10 @@ pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) ->
         Validator::Odd => is_typed(value) && is_odd_literal(value) && !says_so(value),
         Validator::Said => return said(text, range),
         Validator::Issued => return issued(text, range),
-        Validator::Coded => value.iter().filter(|b| b.is_ascii_digit()).count() * 4 > value.len(),
+        Validator::Coded => {
+            let count = |kind: fn(&u8) -> bool| value.iter().filter(|b| kind(b)).count();
+            count(u8::is_ascii_digit) * 4 > count(u8::is_ascii_alphanumeric)
+        }
         Validator::Dense => is_dense(value),
         Validator::Strange => return strange(text, range),
         Validator::Block => is_block(value),
@@ -336,7 +339,7 @@ fn is_version(value: &[u8]) -> bool {
     };
     let version = &value[colon + 1..];
     let dots = version.iter().filter(|b| **b == b'.').count();
-    dots > 0 && version[0].is_ascii_digit()
+    version == b"latest" || dots > 0 && version[0].is_ascii_digit()
 }
 
 /// The whole name before a value, with its folders and what it belongs to.

@@ -26,7 +26,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     let mut acts = ended.call.acts();
     let is_away = |cwd: &str| is_throwaway(&format!("{cwd}/"));
     // a session that lives there works there, one of which nobody knows where it lives may
-    if !ended.call.cwd.is_none_or(is_away) {
+    if acts.iter().any(|act| act.away) && !ended.call.cwd.is_none_or(is_away) {
         acts.retain(|act| !act.away);
     }
     let asks = acts.iter().any(|act| act.does == HistoryAction::Poll);
