@@ -22,11 +22,21 @@ pub struct Snippet {
     pub cut_after: bool,
 }
 
-/// The stretch of `text` with most of the `patterns` that were `found` in it, the earliest among
-/// equals; its beginning when there is none.
+/// The stretch of `text` with most of the `patterns` that were `found` in it, the earliest among equals; its
+/// beginning when there is none. What stands in a title says nothing new below it: of a summary, only what it says
+/// behind its objective counts, where something is found there.
 pub(crate) fn snippet(text: &str, found: &[Match], patterns: usize) -> Snippet {
-    let from = window(found, patterns);
-    let from = boundary_before(text, from.saturating_sub(LEAD_BYTES));
+    let news = behind_objective(text);
+    let told = &found[found.partition_point(|m| m.start < news)..];
+    let (first, floor) = match told.is_empty() {
+        true => (window(found, patterns), 0),
+        false => (window(told, patterns), news),
+    };
+    let from = first.saturating_sub(LEAD_BYTES).max(floor);
+    let from = boundary_before(text, from);
+    // rather from the beginning of a line than in the middle of the one before
+    let line = text[from..first].rfind('\n');
+    let from = line.map_or(from, |at| from + at + 1);
     let to = boundary_after(text, (from + SNIPPET_BYTES).min(text.len()));
     let inside = found.iter().filter(|m| m.start >= from && m.end <= to);
     let mut marks: Vec<(usize, usize)> = Vec::new();
@@ -42,6 +52,18 @@ pub(crate) fn snippet(text: &str, found: &[Match], patterns: usize) -> Snippet {
         cut_before: from > 0,
         cut_after: to < text.len(),
     }
+}
+
+/// What a summary begins with, below its title and a line about the session.
+const OBJECTIVE: &str = "## Objective\n";
+const HEAD_BYTES_MAX: usize = 600;
+
+/// Where the section behind a summary's objective begins; 0: it is no summary, or has nothing else.
+fn behind_objective(text: &str) -> usize {
+    let next = |at: usize| text[at..].find("\n## ").map(|section| at + section + 1);
+    let objective = text.find(OBJECTIVE).filter(|at| *at < HEAD_BYTES_MAX);
+    let objective = objective.map(|at| at + OBJECTIVE.len());
+    objective.and_then(next).unwrap_or(0)
 }
 
 /// Where the best window begins: most different patterns, then most matches, then the earliest.
