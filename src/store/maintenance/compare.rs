@@ -3,6 +3,7 @@
 
 use crate::store::compression::Unpacked;
 use crate::store::error::failed;
+use crate::store::ingest::prepare::tie_name;
 use crate::store::maintenance::dump::{Shown, TABLES, expression, split};
 use crate::store::maintenance::packed_columns;
 use crate::store::{Result, Store};
@@ -10,7 +11,7 @@ use rusqlite::Connection;
 use rusqlite::types::{FromSql, ValueRef};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// What a store holds of its sessions, as far as logs tell it.
 #[derive(Clone, Debug, Default)]
@@ -249,7 +250,10 @@ impl Store {
             };
             let mut first = 0;
             for reading in readings() {
-                first += read_table(&self.db, &reading, first, &mut contents)?;
+                first += match reading.shown.table {
+                    "tie" => read_ties(&self.db, first, &mut contents)?,
+                    _ => read_table(&self.db, &reading, first, &mut contents)?,
+                };
             }
             made_with(&self.db, &mut contents)?;
             Ok(contents)
@@ -300,6 +304,34 @@ fn read_table(
         true => columns.len(),
         false => 1,
     })
+}
+
+/// Adds the rows of `tie` that aren't as the same store's `file.ties` has them to the sums of column `first`; gives
+/// 1, for one column. Not what the rows are: a log that was rewritten keeps names that a cold run never meets.
+fn read_ties(db: &Connection, first: usize, contents: &mut Contents) -> rusqlite::Result<usize> {
+    let mut rows: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+    let mut select = db.prepare("SELECT file, name FROM tie")?;
+    let mut found = select.query([])?;
+    while let Some(row) = found.next()? {
+        rows.entry(row.get(0)?).or_default().insert(row.get(1)?);
+    }
+    let sql = "SELECT s.id, f.n, f.ties FROM file f JOIN session s ON s.n = f.session";
+    let mut select = db.prepare(sql)?;
+    let mut files = select.query([])?;
+    while let Some(row) = files.next()? {
+        let (Ok(session), Ok(ties)) = (row.get::<_, String>(0), row.get::<_, String>(2)) else {
+            continue;
+        };
+        let told: BTreeSet<i64> = ties.lines().map(tie_name).collect();
+        let found = rows.remove(&row.get(1)?).unwrap_or_default();
+        let sums = contents.sessions.entry(session).or_default();
+        sums.columns.resize(COMPARED.len(), 0);
+        for name in told.symmetric_difference(&found) {
+            let one = xxh3_64(&name.to_le_bytes());
+            sums.columns[first] = sums.columns[first].wrapping_add(one);
+        }
+    }
+    Ok(1)
 }
 
 /// Hashes a value; of a packed column what is in it, since equal texts may be packed differently.

@@ -341,7 +341,9 @@ fn admit(
             return Ok(new_work(slice, peek, setup, folders, report));
         }
     };
-    let mut head = head(&slice, checkpoint, store, report)?;
+    let Some(mut head) = head(&slice, checkpoint, store, report)? else {
+        return Ok(None);
+    };
     add_ties(&mut head.ties, looked.peek);
     let folder = folders.of(head.cwd.take());
     let is_stream = head.stream.is_some();
@@ -419,30 +421,38 @@ fn follow(
 }
 
 /// What the store knows of a log's head; another look where the log was too short to tell, or where
-/// earlier versions masked whose home it was.
+/// earlier versions masked whose home it was. `None` is a problem of the report: a log that can't be looked
+/// at now is read by the next run, since what it would have told decides whose it is.
 fn head(
     slice: &Slice,
     checkpoint: &Checkpoint,
     store: &dyn LogMemory,
     report: &mut IngestReport,
-) -> Result<Peek> {
+) -> Result<Option<Peek>> {
     let cwd = store.session_cwd(&checkpoint.session)?;
     let has_ids = registry::dialect(slice.file.agent).has_record_ids();
     let head_is_known = !has_ids || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
     let is_masked = cwd.as_ref().is_some_and(|cwd| cwd.contains(MASKED_USER));
-    if (cwd.is_none() || is_masked || !head_is_known)
-        && let Ok(peek) = peek(&slice.file)
-    {
-        report.bytes_read += peek.read_bytes;
-        return Ok(peek);
+    if cwd.is_none() || is_masked || !head_is_known {
+        return Ok(match peek(&slice.file) {
+            Ok(peek) => {
+                report.bytes_read += peek.read_bytes;
+                Some(peek)
+            }
+            Err(error) => {
+                let path = slice.file.key.to_string();
+                report.problem(path, format!("{:#}", error.root_cause()));
+                None
+            }
+        });
     }
-    Ok(Peek {
+    Ok(Some(Peek {
         session: checkpoint.session.clone(),
         stream: checkpoint.stream.clone(),
         cwd,
         ties: checkpoint.ties.clone(),
         ..Peek::default()
-    })
+    }))
 }
 
 /// Why a log that is to be told again from its start can't be.
