@@ -25,6 +25,16 @@ pub struct Near {
     pub days: Vec<NamedDays>,
 }
 
+impl Near {
+    /// Something is of the project where it is asked.
+    pub fn is_here(&self, project_path: &str) -> bool {
+        let path = Path::new(project_path);
+        self.project
+            .as_ref()
+            .is_some_and(|root| path.starts_with(root))
+    }
+}
+
 /// What was ranked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranked {
@@ -329,12 +339,10 @@ impl Grounds {
 }
 
 fn nearness(candidate: &SearchCandidate, near: &Near) -> f64 {
-    let path = Path::new(&candidate.hit.project_path);
-    let here = near
-        .project
-        .as_ref()
-        .is_some_and(|root| path.starts_with(root));
-    let project = if here { SAME_PROJECT } else { 1.0 };
+    let project = match near.is_here(&candidate.hit.project_path) {
+        true => SAME_PROJECT,
+        false => 1.0,
+    };
     let file = if candidate.names_file { SAME_FILE } else { 1.0 };
     project * file * on_days(candidate.hit.valid_at, &near.days)
 }

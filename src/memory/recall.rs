@@ -42,6 +42,17 @@ impl<'a> RecallQuestion<'a> {
     }
 }
 
+/// What is left of being sure of another project's session where the question is asked in one and all may answer:
+/// few questions are about another project, and words of everyday work are in each.
+const ELSEWHERE: f64 = 0.7;
+
+impl RecallQuestion<'_> {
+    fn is_elsewhere(&self, hit: &Hit) -> bool {
+        let asks_all = *self.scope == Scope::All && self.query.session.is_none();
+        asks_all && self.near.project.is_some() && !self.near.is_here(&hit.project_path)
+    }
+}
+
 /// What was found, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecallAnswer {
@@ -151,7 +162,10 @@ fn answer(
         weights: TermWeights::new(&found.documents, found.episodes).weights,
         terms: found.terms.clone(),
     };
-    let hits = fuse(found, nearest, &question.near, question.query.limit, folds);
+    let mut hits = fuse(found, nearest, &question.near, question.query.limit, folds);
+    for hit in hits.iter_mut().filter(|hit| question.is_elsewhere(hit)) {
+        hit.confidence *= ELSEWHERE;
+    }
     RecallAnswer {
         loosened: loosened && !hits.is_empty(),
         confidence: hits.first().map_or(0.0, |hit| hit.confidence),

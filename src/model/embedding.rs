@@ -1,6 +1,8 @@
 //! What a text means, as a model's vector: of length one, in eight bits a number. Pure; refuses to
 //! know which texts and which models there are.
 
+use wide::{i8x16, i16x16, i32x8};
+
 /// More numbers than any model's vectors have.
 const NUMBERS_MAX: usize = 16_384;
 /// The scale's, before the numbers.
@@ -43,19 +45,29 @@ impl Vector {
     /// To compare it with many.
     pub fn probe(&self) -> Probe {
         let (scale, numbers) = self.0.split_first_chunk().unwrap_or((&[0; 4], &[]));
-        let wide = numbers.iter().map(|n| i16::from(n.cast_signed()));
+        let (blocks, rest) = numbers.as_chunks();
         Probe {
             scale: f32::from_le_bytes(*scale),
-            numbers: wide.collect(),
+            blocks: blocks.iter().map(widened).collect(),
+            rest: rest.to_vec(),
         }
     }
 }
+
+/// Numbers that are multiplied at once.
+const BLOCK: usize = 16;
 
 /// A vector that is compared with many: its numbers are as wide as they are multiplied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     scale: f32,
-    numbers: Vec<i16>,
+    blocks: Vec<i16x16>,
+    /// Fewer than a block.
+    rest: Vec<u8>,
+}
+
+fn widened(block: &[u8; BLOCK]) -> i16x16 {
+    i16x16::from_i8x16(i8x16::new(block.map(u8::cast_signed)))
 }
 
 impl Probe {
@@ -63,14 +75,24 @@ impl Probe {
     /// microsecond for a thousand numbers.
     pub fn cosine(&self, stored: &[u8]) -> Option<f32> {
         let (scale, others) = stored.split_first_chunk::<SCALE_BYTES>()?;
-        if others.len() != self.numbers.len() {
+        if others.len() != self.length() {
             return None;
         }
-        let each = self.numbers.iter().zip(others);
-        let sum: i32 = each
-            .map(|(one, other)| i32::from(*one) * i32::from(other.cast_signed()))
-            .sum();
+        let (blocks, rest) = others.as_chunks();
+        let pairs = self.blocks.iter().zip(blocks);
+        let sums = pairs.fold(i32x8::ZERO, |sums, (own, other)| {
+            sums + own.dot(widened(other))
+        });
+        let rest = self.rest.iter().zip(rest);
+        let rest =
+            rest.map(|(own, other)| i32::from(own.cast_signed()) * i32::from(other.cast_signed()));
+        let sum = sums.reduce_add() + rest.sum::<i32>();
         Some(sum as f32 * self.scale * f32::from_le_bytes(*scale))
+    }
+
+    /// How many numbers it has.
+    fn length(&self) -> usize {
+        self.blocks.len() * BLOCK + self.rest.len()
     }
 }
 
@@ -115,7 +137,7 @@ impl PassageVectors {
 
     /// The cosine of the nearest of the stored ones, and how many were compared; `None`: they have another length.
     pub fn nearest(stored: &[u8], to: &Probe) -> Option<(f32, u64)> {
-        let own = SCALE_BYTES + to.numbers.len();
+        let own = SCALE_BYTES + to.length();
         let length = PassageVectors::length(stored).filter(|length| *length == own)?;
         let all = stored[LENGTH_BYTES..].chunks_exact(length);
         let compared = all.len() as u64;
