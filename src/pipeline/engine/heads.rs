@@ -13,6 +13,7 @@ use crate::pipeline::steps::ingest::ids;
 use crate::pipeline::steps::ingest::workers::each;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -65,12 +66,12 @@ pub fn print_heads(gathered: &Gathered, out: &mut dyn Write) -> Result<()> {
         let head = HeadLine {
             order,
             family,
-            session: work.session.to_string(),
+            session: work.session().to_owned(),
             stream: work.stream.as_deref().map(str::to_owned),
             namespace: namespace(&project),
             project,
-            ties: work.ties.lines().map(str::to_owned).collect(),
-            begun: work.course.begun,
+            ties: work.ties().map(Cow::into_owned).collect(),
+            begun: work.begun,
             file,
         };
         bytes.clear();

@@ -8,11 +8,12 @@ use crate::model::checkpoint::{COPY, Checkpoint, LastSeen, RecordIds};
 use crate::model::resume_state::ResumeState;
 use crate::model::source::{Agent, OddPlace, SourceFile, Stat};
 use crate::model::tombstone::Tombstones;
-use crate::pipeline::steps::ingest::log_memory::LogMemory;
+use crate::pipeline::steps::ingest::log_memory::{LogMemory, TiedLogs};
 use anyhow::{Context, Result, bail};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// One line of standard input.
@@ -310,7 +311,7 @@ impl LogMemory for KnownFiles {
         Ok(files.find(of_session).and_then(|file| file.cwd.clone()))
     }
 
-    fn tied(&self, _: &mut dyn Iterator<Item = &str>) -> Result<Vec<(String, Vec<String>)>> {
+    fn tied(&self, _: &mut dyn Iterator<Item = Cow<'_, str>>) -> Result<TiedLogs> {
         // whoever asks ties them himself; what isn't related falls out there
         let named =
             |(key, file): (&String, &KnownFile)| (key.clone(), file.checkpoint.ties.clone());

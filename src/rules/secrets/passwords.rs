@@ -121,9 +121,10 @@ pub(super) fn told(text: &[u8], (start, end): Range) -> Option<Range> {
     let states = STATES.iter().any(|word| near.ends_with(word.as_bytes()));
     let digit = value.len() >= 8 && value.iter().any(u8::is_ascii_digit);
     let sign = value[1..value.len() - 1].iter().any(|b| SIGNS.contains(b));
+    let numbered = quoted && value.iter().any(u8::is_ascii_digit);
     let fits = match states {
         true => digit || sign || quoted && value.is_ascii(),
-        false => is_strong(value),
+        false => numbered || is_strong(value),
     };
     fits.then_some(range)
 }

@@ -11,6 +11,8 @@ pub struct Planted {
     pub text: String,
     /// What of it must not be found again.
     pub pieces: Vec<String>,
+    /// It is one only where nothing else stands on its lines.
+    pub alone: bool,
 }
 
 /// The rows as they are written, with their samples, which the program is built without otherwise.
@@ -22,19 +24,20 @@ fn written_rows() -> Vec<Row> {
 pub fn planted(seed: u64) -> Vec<Planted> {
     let rows = written_rows().into_iter().filter(|row| !row.personal);
     let samples = rows.flat_map(|row| {
-        let id = row.id.clone();
-        row.samples
-            .masked
-            .into_iter()
-            .map(move |sample| (id.clone(), sample))
+        let (id, samples) = (row.id, row.samples);
+        let anywhere = samples.masked.into_iter().map(|sample| (sample, false));
+        let alone = samples.alone.into_iter().map(|sample| (sample, true));
+        let all = anywhere.chain(alone);
+        all.map(move |(sample, alone)| (id.clone(), sample, alone))
     });
     let telling = |pieces: Vec<String>| pieces.into_iter().filter(|p| p.len() >= TELLING).collect();
-    let planted = samples.enumerate().map(|(n, (id, sample))| {
+    let planted = samples.enumerate().map(|(n, (id, sample, alone))| {
         let (text, pieces) = written_out(&sample, seed + 1000 * n as u64);
         Planted {
             rule: id,
             text,
             pieces: telling(pieces),
+            alone,
         }
     });
     planted.collect()

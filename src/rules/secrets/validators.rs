@@ -275,6 +275,9 @@ fn is_unguessable(name: &[u8], value: &[u8]) -> bool {
         false => mixed && entropy(value) >= ENTROPY_MIN || small,
     };
     let public = is_public(name) || is_identity(name);
+    // the name of an object in a store: `orders/01J…`
+    let folder = first.len() < value.len() && first.iter().all(u8::is_ascii_lowercase);
+    let path = path || folder && is_wordy(first);
     made && !known && !path && !dotted && !public && is_random(value)
 }
 

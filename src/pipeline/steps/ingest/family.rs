@@ -7,6 +7,7 @@ use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Files to read; boxed, since a hundred thousand are moved from list to list.
 pub type Works = Vec<Box<FileWork>>;
@@ -46,17 +47,19 @@ pub fn families(
 ) -> Vec<Family> {
     let mut sets = Sets::of(works.len() + also.len());
     let count = works.len();
-    let ties = works.iter().map(|work| work.ties.lines().count()).sum();
-    let mut names: Vec<(&str, usize)> = Vec::with_capacity(ties);
+    let ties = works.iter().map(|work| work.ties().count()).sum();
+    // two names with one hash make a family larger, which costs some time and changes nothing
+    let mut names: Vec<(u64, u32)> = Vec::with_capacity(ties);
+    let named = |tie: &str, member: usize| (xxh3_64(tie.as_bytes()), member as u32);
     for (member, work) in works.iter().enumerate() {
-        names.extend(work.ties.lines().map(|tie| (tie, member)));
+        names.extend(work.ties().map(|tie| named(&tie, member)));
     }
     for (n, (_, ties)) in also.iter().enumerate() {
-        names.extend(ties.iter().map(|tie| (&**tie, count + n)));
+        names.extend(ties.iter().map(|tie| named(tie, count + n)));
     }
     names.sort_unstable();
     for alike in names.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-        sets.join(alike[0].1, alike[1].1);
+        sets.join(alike[0].1 as usize, alike[1].1 as usize);
     }
     drop(names);
     let mut all: Vec<Family> = Vec::with_capacity(count);
@@ -108,7 +111,7 @@ fn in_reading_order(works: &mut Works, tombstones: &Tombstones) {
         .zip(&kin)
         .map(|(work, own)| (origins(own, &kin), work))
         .collect();
-    let forgotten = |work: &FileWork| tombstones.holds(&work.session);
+    let forgotten = |work: &FileWork| tombstones.holds(work.session());
     ordered.sort_by(|(n, a), (m, b)| {
         let (a, b) = ((!forgotten(a), place(a, *n)), (!forgotten(b), place(b, *m)));
         a.cmp(&b)
@@ -127,7 +130,7 @@ fn place(work: &FileWork, origins: usize) -> (bool, bool, usize, Option<Time>, &
         work.before.is_none(),
         work.stream.is_some(),
         origins,
-        work.course.begun,
+        work.begun,
         &work.slice.file.key,
     )
 }

@@ -15,7 +15,7 @@ use crate::model::condensing::Condensing;
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_idle_title;
-use crate::model::fork::{Course, Kin};
+use crate::model::fork::{Course, Kin, ToldTurn};
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::memory::PromptDirective;
 use crate::model::namespace::{namespace, project_root};
@@ -32,6 +32,7 @@ use crate::pipeline::progress::Progress;
 use crate::rules::markers::Markers;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
 use crate::stages::filter::{FilterState, filter, redact};
+use crate::stages::parse::dialect::stem;
 use crate::stages::score::score;
 use anyhow::Result;
 use std::borrow::Cow;
@@ -50,34 +51,96 @@ const COMMIT_LINES: usize = 20_000;
 pub struct FileWork {
     /// Which bytes.
     pub slice: Slice,
-    /// Names that tie it to its family, one a line: in one piece, since there may be a hundred thousand.
-    pub ties: Box<str>,
-    /// The session that it belongs to.
-    pub session: Box<str>,
+    /// Names that tie it to its family.
+    pub ties: Ties,
+    /// The session that it belongs to; `None`: it is called like its log.
+    pub session: Option<Box<str>>,
     /// `None`: the session's main log.
     pub stream: Option<Box<str>>,
     /// The session's first directory, as far as known.
     pub folder: Option<Arc<Folder>>,
-    /// The session that its head says it was forked from.
-    pub forked_from: Option<Box<str>>,
-    /// How it goes on, as far as that is needed to know whose records it holds.
-    pub course: Course,
+    /// The first time that it states.
+    pub begun: Option<Time>,
+    /// What else is needed to know whose records it holds; `None`: nothing.
+    pub descent: Option<Box<Descent>>,
     /// How it is treated; `None`: as every file of the run.
     pub rules: Option<Arc<Rules>>,
     /// What the store has of it.
     pub before: Option<Box<Before>>,
 }
 
-/// Of a hundred thousand logs, each takes some 600 bytes until it is read, its names included.
-const _: () = assert!(size_of::<FileWork>() <= 256);
+/// Of a hundred thousand logs, each takes some 450 bytes until it is read, its names included.
+const _: () = assert!(size_of::<FileWork>() <= 224);
 
 impl FileWork {
+    /// The session that it belongs to.
+    pub fn session(&self) -> &str {
+        let called = || stem(&self.slice.file.key);
+        self.session.as_deref().unwrap_or_else(called)
+    }
+
+    /// Its session as it is kept.
+    pub fn kept_session(session: String, key: &str) -> Option<Box<str>> {
+        (session != stem(key)).then(|| session.into_boxed_str())
+    }
+
+    /// Names that tie it to its family.
+    pub fn ties(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.ties.of(self.session())
+    }
+
     /// Its session among those that it may share records with.
     pub fn kin(&self) -> Kin {
-        let session = self.session.to_string();
-        let stated = self.forked_from.as_ref().map(ToString::to_string);
-        Kin::new(session, stated, self.course.clone())
+        let descent = self.descent.as_deref();
+        let stated = descent.and_then(|descent| descent.forked_from.clone());
+        let course = Course {
+            begun: self.begun,
+            turns: descent.map_or_else(Vec::new, |descent| descent.turns.clone()),
+        };
+        Kin::new(self.session().to_owned(), stated, course)
     }
+}
+
+/// Names that tie a file to its family, one a line: in one piece, since there may be a hundred thousand.
+/// That of its own session is [`OWN`].
+#[derive(Debug, Default)]
+pub struct Ties(Box<str>);
+
+/// No tie is called so: before their names they have what they are, and a colon.
+const OWN: &str = "s";
+const SESSION: &str = "session:";
+const RECORD: &str = "uuid:";
+
+impl Ties {
+    /// Those of a file of a session.
+    pub fn new(ties: &[String], session: &str) -> Ties {
+        let kept = ties.iter().map(|tie| match tie.strip_prefix(SESSION) {
+            Some(name) if name == session => OWN,
+            _ => tie,
+        });
+        Ties(kept.collect::<Vec<_>>().join("\n").into_boxed_str())
+    }
+
+    fn of(&self, session: &str) -> impl Iterator<Item = Cow<'_, str>> {
+        self.0.lines().map(move |tie| match tie {
+            OWN => Cow::Owned(format!("{SESSION}{session}")),
+            tie => Cow::Borrowed(tie),
+        })
+    }
+
+    /// The record that the file begins with.
+    pub fn first_record(&self) -> Option<&str> {
+        self.0.lines().find(|tie| tie.starts_with(RECORD))
+    }
+}
+
+/// What a log says of where its records come from.
+#[derive(Debug, Default)]
+pub struct Descent {
+    /// The session that its head says it was forked from.
+    pub forked_from: Option<String>,
+    /// How it goes on.
+    pub turns: Vec<ToldTurn>,
 }
 
 /// A directory that logs name.
@@ -205,6 +268,8 @@ impl Fold {
         scratch: Scratch,
     ) -> Result<(Fold, ParsedLog)> {
         let (standing, checked_bytes) = standing(&work)?;
+        let id = work.session().to_owned();
+        let ties = work.ties().map(Cow::into_owned).collect();
         let again = standing == FileContinuity::Again;
         let (generation, content, resume_state) =
             start(work.before.map(|before| *before), standing, ids);
@@ -214,7 +279,7 @@ impl Fold {
             (slice.from, slice.line) = (0, 0);
         }
         let log = ParsedLog::resume(&slice, content, resume_state.context.clone(), scratch)?;
-        let session = session(&slice, &work.session, work.folder.as_deref(), rules);
+        let session = session(&slice, &id, work.folder.as_deref(), rules);
         let fold = Fold {
             filter: FilterState::resume(&resume_state),
             filter_at_newline: None,
@@ -226,7 +291,7 @@ impl Fold {
             ),
             committed_to: slice.from,
             stream: work.stream.map(String::from),
-            ties: work.ties.lines().map(str::to_owned).collect(),
+            ties,
             session,
             generation,
             rebuild: again,

@@ -4,7 +4,7 @@
 
 use super::account::Account;
 use super::family::{Family, Works, families};
-use super::file::{Before, FileWork, Folder};
+use super::file::{Before, Descent, FileWork, Folder, Ties};
 use super::ids::Ids;
 use super::log_memory::LogMemory;
 use super::report::IngestReport;
@@ -144,11 +144,13 @@ fn with_relatives(
     store: Option<&dyn LogMemory>,
 ) -> Result<Vec<Family>> {
     let mut also = match store {
-        Some(store) => store.tied(&mut works.iter().flat_map(|work| work.ties.lines()))?,
+        Some(store) => store.tied(&mut works.iter().flat_map(|work| work.ties()))?,
         None => Vec::new(),
     };
-    let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
-    also.retain(|(key, _)| !reading.contains(&**key));
+    if !also.is_empty() {
+        let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
+        also.retain(|(key, _)| !reading.contains(&**key));
+    }
     let mut all = families(works, &also, tombstones);
     for others in all.iter_mut().filter_map(|family| family.others.as_mut()) {
         for (key, store) in others.keys.iter().filter_map(|key| Some((key, store?))) {
@@ -223,11 +225,6 @@ impl<'a> Folders<'a> {
         self.known.insert(cwd, new.clone());
         Some(new)
     }
-}
-
-/// Names as a file's work keeps them.
-fn compact(ties: Vec<String>) -> Box<str> {
-    ties.join("\n").into_boxed_str()
 }
 
 /// Runs in a worker: the only reading that gathering does.
@@ -375,12 +372,12 @@ fn admit(
         ..checkpoint.clone()
     };
     Ok(Some(FileWork {
-        ties: compact(head.ties),
-        session: head.session.into(),
+        ties: Ties::new(&head.ties, &head.session),
+        session: FileWork::kept_session(head.session, &slice.file.key),
         stream: head.stream.map(String::into_boxed_str),
         folder,
-        forked_from: None,
-        course: Course::default(),
+        begun: None,
+        descent: None,
         rules,
         before: Some(Box::new(Before {
             checkpoint,
@@ -481,19 +478,20 @@ fn new_work(
             return None;
         }
     };
+    let descent = peek.forked_from.map(|other| Descent {
+        forked_from: Some(other),
+        ..Descent::default()
+    });
     Some(FileWork {
-        slice,
-        ties: compact(peek.ties),
-        session: peek.session.into(),
+        ties: Ties::new(&peek.ties, &peek.session),
+        session: FileWork::kept_session(peek.session, &slice.file.key),
         stream: peek.stream.map(String::into_boxed_str),
         folder,
-        forked_from: peek.forked_from.map(String::into_boxed_str),
-        course: Course {
-            begun: peek.first,
-            turns: Vec::new(),
-        },
+        begun: peek.first,
+        descent: descent.map(Box::new),
         rules,
         before: None,
+        slice,
     })
 }
 
@@ -529,7 +527,7 @@ fn admitted(
 /// New logs that begin with the same record are forks of one another. Where their heads don't say
 /// whose history it is, how they go on does: they are read twice; there are few.
 fn tell_forks(works: &mut [Box<FileWork>], report: &mut IngestReport) {
-    let first_record = |n: &usize| works[*n].ties.lines().find(|tie| tie.starts_with("uuid:"));
+    let first_record = |n: &usize| works[*n].ties.first_record();
     let is_new_main = |n: &usize| works[*n].before.is_none() && works[*n].stream.is_none();
     let new = (0..works.len()).filter(|n| is_new_main(n) && first_record(n).is_some());
     let mut new: Vec<usize> = new.collect();
@@ -542,7 +540,9 @@ fn tell_forks(works: &mut [Box<FileWork>], report: &mut IngestReport) {
             let unmarked = |other: &&Kin| one.is_unmarked(other);
             if kin.iter().filter(unmarked).count() > 1 {
                 report.bytes_read += works[*n].slice.file.stat.size;
-                works[*n].course = course(&works[*n].slice.file);
+                let course = course(&works[*n].slice.file);
+                works[*n].begun = course.begun;
+                works[*n].descent.get_or_insert_default().turns = course.turns;
             }
         }
     }

@@ -5,6 +5,10 @@ use crate::model::resume_state::ResumeState;
 use crate::model::tombstone::Tombstones;
 use crate::store::Store;
 use anyhow::Result;
+use std::borrow::Cow;
+
+/// Keys of logs, each with its names.
+pub type TiedLogs = Vec<(String, Vec<String>)>;
 
 /// What was read of logs before, whoever remembers it.
 pub trait LogMemory {
@@ -16,8 +20,8 @@ pub trait LogMemory {
     fn resume_state(&self, key: &str) -> Result<Option<ResumeState>>;
     /// The first directory of a session, where it is known.
     fn session_cwd(&self, session: &str) -> Result<Option<String>>;
-    /// Files that may be of the family of these names, each with its names.
-    fn tied(&self, ties: &mut dyn Iterator<Item = &str>) -> Result<Vec<(String, Vec<String>)>>;
+    /// Files that may be of the family of these names.
+    fn tied(&self, ties: &mut dyn Iterator<Item = Cow<'_, str>>) -> Result<TiedLogs>;
     /// What stays out.
     fn tombstones(&self) -> Result<Tombstones>;
 }
@@ -39,7 +43,7 @@ impl LogMemory for Store {
         Ok(self.session(session)?.and_then(|s| s.session.cwd))
     }
 
-    fn tied(&self, ties: &mut dyn Iterator<Item = &str>) -> Result<Vec<(String, Vec<String>)>> {
+    fn tied(&self, ties: &mut dyn Iterator<Item = Cow<'_, str>>) -> Result<TiedLogs> {
         Ok(Store::tied(self, ties)?)
     }
 
