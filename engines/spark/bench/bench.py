@@ -224,11 +224,15 @@ def bench_driver() -> None:
     # the next day: a hundredth grew
     later = listed.set_column(4, "size", pa.array(np.asarray(listed["size"]) + (np.arange(count) % 100 == 0)))
     del listed, keys, ties, groups
+    note("the next day, listed")
     news = compare(later, files)
+    note("compared")
     heads = heads.filter(pa.array(np.arange(count) % 100 == 0))
     files = joined(news, later, files, heads)
+    note("joined")
     del later, news
     files, _ = plan(files, 128 << 20, 4 << 30, 2)
+    note("planned")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(
         f"driver, {count} files              {peak / 1e6:8.1f} MB    (≤ 1000)  {tasks} tasks, {time.monotonic() - started:.0f} s"
