@@ -40,6 +40,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             true => BTreeSet::new(),
             false => untrusted(&store, ctx)?,
         },
+        is_scratch: false,
     };
     let mut cx = ctx.pipeline_context(&loaded, &Silent);
     let report = export(&store, &folder, &options, &mut cx)?;

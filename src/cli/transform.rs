@@ -4,11 +4,13 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::model::error::Error;
 use crate::pipeline::engine::deliver::{DeliverOptions, deliver, receipts};
-use crate::pipeline::engine::line::Line;
+use crate::pipeline::engine::line::{self, DoneLine, Line, kind};
 use crate::pipeline::engine::merge::Merge;
 use crate::pipeline::engine::replay::{Replay, ReplayOptions};
 use crate::pipeline::engine::surroundings::Surroundings;
-use crate::pipeline::engine::transform::{PlaceMap, TransformOptions, TransformWants, transform};
+use crate::pipeline::engine::transform::{
+    PlaceMap, TransformOptions, TransformWants, transform, transform_to_arrow,
+};
 use crate::pipeline::progress::Silent;
 use crate::pipeline::steps::upload::report::SinkReport;
 use crate::pipeline::tables::{TablesOptions, export};
@@ -38,9 +40,22 @@ pub struct TransformArgs {
     /// Print only the ids of the files' records: to divide files that belong together
     #[arg(long)]
     ids: bool,
+    /// How lines are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: LineFormat,
     /// Number of the run: later runs need greater numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     run: u64,
+}
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum LineFormat {
+    /// JSON, one object a line
+    #[default]
+    Json,
+    /// An Arrow IPC stream: the same lines as rows, with columns to divide and sort by
+    Arrow,
 }
 
 /// Combine the output of several `transform` runs
@@ -59,6 +74,9 @@ pub struct MergeArgs {
     /// Use the settings, rules and redact.key of this folder [default: built-in settings]
     #[arg(long, value_name = "DIR")]
     settings: Option<PathBuf>,
+    /// Write the tables of one batch of lines after another, each into the folder that its `end` line names
+    #[arg(long, conflicts_with_all = ["latest", "tables", "deliver"])]
+    serve: bool,
     /// Deliver episodes without a receipt to this sink of the settings, and print all receipts
     #[arg(long, value_name = "SINK", conflicts_with_all = ["tables", "latest"], requires = "settings")]
     deliver: Option<String>,
@@ -96,7 +114,11 @@ pub fn transform_files(args: &TransformArgs, ctx: &mut Ctx) -> Result<Exit> {
         jobs: ctx.jobs.unwrap_or(1),
         now,
     };
-    let done = transform(&mut ctx.stdin.from, ctx.out.data(), &options)?;
+    let print = match args.format {
+        LineFormat::Json => transform,
+        LineFormat::Arrow => transform_to_arrow,
+    };
+    let done = print(&mut ctx.stdin.from, ctx.out.data(), &options)?;
     Ok(match done.problems {
         0 => Exit::Done,
         _ => Exit::Partial,
@@ -106,8 +128,16 @@ pub fn transform_files(args: &TransformArgs, ctx: &mut Ctx) -> Result<Exit> {
 /// `merge`.
 pub fn merge(args: &MergeArgs, ctx: &mut Ctx) -> Result<Exit> {
     pipes_only("cat lines-1 lines-2 | sessionmill merge > lines", ctx)?;
+    if args.serve {
+        return serve(args.settings.as_deref(), ctx);
+    }
     let mut merge = Merge::begin()?;
-    merge.take(&mut ctx.stdin.from)?;
+    if merge.take(&mut ctx.stdin.from)?.is_some() {
+        let error = Error::usage("standard input has an `end` line");
+        return Err(error
+            .hinted("several batches of lines are for merge --serve")
+            .into());
+    }
     if let Some(dir) = &args.tables {
         return tables(merge, dir, args.settings.as_deref(), ctx);
     }
@@ -123,16 +153,53 @@ pub fn merge(args: &MergeArgs, ctx: &mut Ctx) -> Result<Exit> {
 
 /// Makes a store of the lines, in a folder that is gone afterwards, and the tables of that.
 fn tables(merge: Merge, dir: &Path, settings: Option<&Path>, ctx: &mut Ctx) -> Result<Exit> {
-    let into = std::path::absolute(dir)?;
-    if fs::read_dir(&into).is_ok_and(|mut held| held.next().is_some()) {
-        let error = Error::usage(format!("{}: is not empty", dir.display()));
-        return Err(error.hinted("name a new folder").into());
-    }
+    let into = new_folder(dir)?;
     let place = tempfile::tempdir()?;
-    let (store, surroundings) = replayed(merge, place.path(), settings, ctx)?;
+    let surroundings = settled(settings, place.path(), ctx)?;
+    let store = replayed(merge, place.path(), &surroundings, ctx)?;
     let mut cx = ctx.pipeline_context(&surroundings.loaded, &Silent);
     export(&store, &into, &TablesOptions::default(), &mut cx)?;
     Ok(Exit::Done)
+}
+
+/// The same for one batch after another, until standard input ends.
+fn serve(settings: Option<&Path>, ctx: &mut Ctx) -> Result<Exit> {
+    let place = tempfile::tempdir()?;
+    let surroundings = settled(settings, place.path(), ctx)?;
+    loop {
+        let mut merge = Merge::begin()?;
+        let Some(end) = merge.take(&mut ctx.stdin.from)? else {
+            anyhow::ensure!(merge.is_empty(), "standard input ends within a batch");
+            return Ok(Exit::Done);
+        };
+        let into = new_folder(&end.tables)?;
+        let store = replayed(merge, place.path(), &surroundings, ctx)?;
+        let options = TablesOptions {
+            is_scratch: true,
+            ..TablesOptions::default()
+        };
+        let mut cx = ctx.pipeline_context(&surroundings.loaded, &Silent);
+        let done = export(&store, &into, &options, &mut cx)?;
+        let line = DoneLine {
+            tables: end.tables,
+            rows: done.rows.values().sum(),
+        };
+        let mut bytes = Vec::new();
+        line::write(&mut bytes, kind::DONE, &line)?;
+        ctx.out.data().write_all(&bytes)?;
+        ctx.out.data().flush()?;
+    }
+}
+
+fn new_folder(dir: &Path) -> Result<PathBuf> {
+    let into = std::path::absolute(dir)?;
+    match fs::read_dir(&into).is_ok_and(|mut held| held.next().is_some()) {
+        true => {
+            let error = Error::usage(format!("{}: is not empty", dir.display()));
+            Err(error.hinted("name a new folder").into())
+        }
+        false => Ok(into),
+    }
 }
 
 /// Delivers what the lines come to.
@@ -147,8 +214,8 @@ fn send(merge: Merge, sink: &str, args: &MergeArgs, ctx: &mut Ctx) -> Result<Exi
         told.receipts = receipts(&mut held.as_slice())?;
     }
     let place = tempfile::tempdir()?;
-    let settings = args.settings.as_deref();
-    let (mut store, surroundings) = replayed(merge, place.path(), settings, ctx)?;
+    let surroundings = settled(args.settings.as_deref(), place.path(), ctx)?;
+    let mut store = replayed(merge, place.path(), &surroundings, ctx)?;
     let mut printed = Vec::new();
     let loaded = &surroundings.loaded;
     let mut cx = ctx.pipeline_context(loaded, &Silent);
@@ -169,26 +236,25 @@ fn send(merge: Merge, sink: &str, args: &MergeArgs, ctx: &mut Ctx) -> Result<Exi
     }
 }
 
-/// The store that lines come to, in a folder that is to be removed afterwards; what else a command asks is there.
-fn replayed(
-    merge: Merge,
-    place: &Path,
-    settings: Option<&Path>,
-    ctx: &mut Ctx,
-) -> Result<(Store, Surroundings)> {
+/// The settings, copied into a folder that is to be removed afterwards. What else a command asks is there.
+fn settled(settings: Option<&Path>, place: &Path, ctx: &mut Ctx) -> Result<Surroundings> {
     let surroundings = Surroundings::copied(settings, place)?;
     warn(&surroundings, ctx)?;
     (ctx.home, ctx.env) = (surroundings.home.clone(), surroundings.env.clone());
+    Ok(surroundings)
+}
+
+/// The store that lines come to; it is the only one in `place`.
+fn replayed(merge: Merge, place: &Path, surroundings: &Surroundings, ctx: &Ctx) -> Result<Store> {
     let options = ReplayOptions {
-        surroundings: &surroundings,
+        surroundings,
         now: ctx.now,
         jobs: ctx.jobs.unwrap_or(1),
     };
     let mut replay = Replay::begin(&place.join("merge.db"), &options)?;
     merge.for_each(|line| replay.take(Line::parse(line)?))?;
     drop(merge);
-    let store = replay.finish()?;
-    Ok((store, surroundings))
+    replay.finish()
 }
 
 /// What comes and goes here is for programs.

@@ -20,17 +20,23 @@ pub fn folder(path: &Path) -> io::Result<()> {
 /// Writes a file of which nobody ever sees a part. The folder must be there.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = part_of(path);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&part)?;
+    let mut file = open(&part)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     drop(file);
     fs::rename(&part, path)?;
     sync_folder(path)
+}
+
+/// Writes a file that is read at once and removed then: as it comes, without waiting for the disk.
+pub fn write_scratch(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    open(path)?.write_all(bytes)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)
 }
 
 /// Removes a file and what somebody who died left of writing it; one that isn't there is removed.

@@ -24,6 +24,7 @@ const LIST: &str = "_sessionmill.json";
 #[derive(Debug)]
 pub struct TablesFolder {
     root: PathBuf,
+    is_scratch: bool,
 }
 
 /// What each file holds.
@@ -83,7 +84,18 @@ impl Manifest {
 impl TablesFolder {
     /// At this place, which is made when it is needed.
     pub fn new(root: PathBuf) -> TablesFolder {
-        TablesFolder { root }
+        TablesFolder {
+            root,
+            is_scratch: false,
+        }
+    }
+
+    /// One that is read at once and removed then: nothing in it is synced.
+    pub fn scratch(root: PathBuf) -> TablesFolder {
+        TablesFolder {
+            root,
+            is_scratch: true,
+        }
     }
 
     /// Makes the folder where it isn't.
@@ -115,7 +127,7 @@ impl TablesFolder {
     /// When it can't be written.
     pub fn save(&self, manifest: &Manifest) -> io::Result<()> {
         let text = serde_json::to_vec(manifest)?;
-        atomic::write(&self.root.join(LIST), &text)
+        self.put(&self.root.join(LIST), &text)
     }
 
     /// Every file of a part is there, and as long as it was.
@@ -135,7 +147,14 @@ impl TablesFolder {
         if let Some(folder) = path.parent() {
             atomic::folder(folder)?;
         }
-        atomic::write(&path, bytes)
+        self.put(&path, bytes)
+    }
+
+    fn put(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        match self.is_scratch {
+            true => atomic::write_scratch(path, bytes),
+            false => atomic::write(path, bytes),
+        }
     }
 
     /// Removes files of ours that the list doesn't name, and folders that are empty then; gives how many files.

@@ -58,6 +58,8 @@ mod locks;
 mod looks;
 mod markers;
 mod memory_rows;
+#[cfg(feature = "parquet")]
+mod merging;
 mod metrics;
 mod model_alarms;
 mod modes;

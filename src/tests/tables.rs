@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Every file of ours below a folder, from there, with its time.
-fn files(folder: &Path) -> BTreeMap<PathBuf, SystemTime> {
+pub(super) fn files(folder: &Path) -> BTreeMap<PathBuf, SystemTime> {
     let entries = walkdir::WalkDir::new(folder).into_iter();
     let files = entries
         .map(Result::unwrap)
@@ -30,7 +30,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, SystemTime> {
 type Row = BTreeMap<String, Field>;
 
 /// The rows of each table with their month, sorted: how they are divided over files is left out.
-fn rows(folder: &Path) -> BTreeMap<String, Vec<String>> {
+pub(super) fn rows(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (table, row) in read(folder) {
         let cells = row.iter().map(|(name, field)| format!("{name}={field}"));

@@ -3,7 +3,8 @@
 usage: bench.py [transform] [executors] [driver]
 
 BENCH_BYTES says how much is read (1G; the target of `executors` is 4G), CORPUS_DIR has real sessions, otherwise the
-project's own are repeated. Logs are repeated with new ids, so that nothing is a copy.
+project's own are repeated. Logs are repeated with new ids, so that nothing is a copy. BENCH_STAGE=transform leaves the
+tables out: only the stage is measured that reads logs, and only `executors` run unless others are named.
 """
 
 import hashlib
@@ -22,12 +23,14 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent / "src")]
 
 import local  # noqa: E402
+from sessionmill_spark import job  # noqa: E402
 from sessionmill_spark.__main__ import size  # noqa: E402
 from sessionmill_spark.job import Options, run  # noqa: E402
 from sessionmill_spark.lake import Lake  # noqa: E402
 from sessionmill_spark.listing import machines  # noqa: E402
 from sessionmill_spark.mill import Mill, packed  # noqa: E402
 
+STAGE = os.environ.get("BENCH_STAGE")
 UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 LIKE = re.compile(rb"\b(msg|req|toolu|call|agent)[_-][0-9A-Za-z]{6,}")
 
@@ -137,17 +140,35 @@ def bench_executors(wanted: int) -> None:
             options = Options(
                 Lake(str(lake)), machines([str(home)], {}, local.HOST), mill, partition_bytes=max(total // 40, 1)
             )
-            done = run(spark, options)
+            stage = transform_only if STAGE == "transform" else whole_run
+            seconds[workers], said = stage(spark, options, total)
             spark.stop()
-            seconds[workers] = done["transform_seconds"]
             kept = sum(path.stat().st_size for path in lake.glob("state/lines/*/*"))
             print(
-                f"{workers} executor(s), {total / 1e9:.1f} GB:  transform {done['transform_seconds']:6.1f} s,"
-                f" tables {done['tables_seconds']:6.1f} s, {done['rows']} rows; shuffled"
-                f" {done['shuffled'] / total * 1e3:.1f} GB per TB, state {kept / total * 1e3:.1f} GB per TB"
+                f"{workers} executor(s), {total / 1e9:.1f} GB:  transform {seconds[workers]:6.1f} s{said},"
+                f" state {kept / total * 1e3:.1f} GB per TB"
             )
             shutil.rmtree(lake)
         print(f"two executors against one          {seconds[1] / seconds[2]:8.2f} x       (≥ 1.7)")
+
+
+def whole_run(spark, options: Options, total: int) -> tuple[float, str]:
+    done = run(spark, options)
+    tables = f", tables {done['tables_seconds']:6.1f} s, {done['rows']} rows of {done['components']} components"
+    return done["transform_seconds"], f"{tables}; shuffled {done['shuffled'] / total * 1e3:.1f} GB per TB"
+
+
+def transform_only(spark, options: Options, total: int) -> tuple[float, str]:
+    job._plan(spark, options, job.new_manifest(options))
+    files = options.lake.read_table(job._files_name(1)).cast(job.FILES)
+    started = time.monotonic()
+    stats = job._transform(spark, options, files, 1)
+    seconds = time.monotonic() - started
+    read = sum(task["bytes"] for task in stats)
+    if read < total or any(task["problems"] for task in stats):
+        raise SystemExit(f"bench-engine: {read} of {total} bytes were read")
+    busy = sum(task["seconds"] for task in stats)
+    return seconds, f", {total / 1e6 / seconds:.0f} MB/s; tasks together {busy:.1f} s"
 
 
 def bench_driver() -> None:
@@ -203,11 +224,15 @@ def bench_driver() -> None:
     # the next day: a hundredth grew
     later = listed.set_column(4, "size", pa.array(np.asarray(listed["size"]) + (np.arange(count) % 100 == 0)))
     del listed, keys, ties, groups
+    note("the next day, listed")
     news = compare(later, files)
+    note("compared")
     heads = heads.filter(pa.array(np.arange(count) % 100 == 0))
     files = joined(news, later, files, heads)
+    note("joined")
     del later, news
     files, _ = plan(files, 128 << 20, 4 << 30, 2)
+    note("planned")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(
         f"driver, {count} files              {peak / 1e6:8.1f} MB    (≤ 1000)  {tasks} tasks, {time.monotonic() - started:.0f} s"
@@ -216,7 +241,7 @@ def bench_driver() -> None:
 
 if __name__ == "__main__":
     wanted = size(os.environ.get("BENCH_BYTES", "1G"))
-    chosen = sys.argv[1:] or ["driver", "transform", "executors"]
+    chosen = sys.argv[1:] or (["executors"] if STAGE == "transform" else ["driver", "transform", "executors"])
     for name in chosen:
         if name == "driver" and sys.argv[1:] != ["driver"]:
             subprocess.run([sys.executable, __file__, "driver"], check=True)

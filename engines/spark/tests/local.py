@@ -182,10 +182,11 @@ def descendants(of: int) -> dict[int, str]:
     return found
 
 
-def kill_an_executor() -> int | None:
-    """Ends an executor of this process's own cluster at once; gives its id."""
+def kill_an_executor(running: str = "") -> int | None:
+    """Ends an executor of this process's own cluster at once, one that runs such a program; gives its id."""
     for process, words in descendants(os.getpid()).items():
         if "CoarseGrainedExecutorBackend" in words and words.split()[0].endswith("java"):
-            os.kill(process, signal.SIGKILL)
-            return process
+            if any(running in words for words in descendants(process).values()):
+                os.kill(process, signal.SIGKILL)
+                return process
     return None

@@ -19,19 +19,16 @@ from sessionmill_spark.mill import Mill, packed
 
 # A session of the project's own home that another one was forked into.
 FORK = "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e006"
-SPARK, STORAGE = None, None
+SPARK = None
 
 
 def setUpModule():
-    global SPARK, STORAGE
-    # executors have the environment that the cluster was started in
-    STORAGE = ObjectStorage()
+    global SPARK
     SPARK = local.spark()
 
 
 def tearDownModule():
     SPARK.stop()
-    STORAGE.server.stop()
 
 
 class Engine(unittest.TestCase):
@@ -43,13 +40,13 @@ class Engine(unittest.TestCase):
     def home(self, of: Path | None = None, name: str = "home") -> Path:
         return local.copied(of or local.homes()[0], Path(self.folder.name).resolve() / name)
 
-    def options(self, home: Path, lake: str, prefix: str | None = None, known: dict | None = None, **more) -> Options:
+    def options(self, home: Path, lake: str, **more) -> Options:
         mill = Mill(local.program(), local.HOST, now=local.NOW, settings=packed(str(home / ".graphiti")))
         told = {"partition_bytes": 64 << 10, "buckets": 4, **more}
-        return Options(Lake(lake), machines([prefix or str(home)], known or {}, local.HOST), mill, **told)
+        return Options(Lake(lake), machines([str(home)], {}, local.HOST), mill, **told)
 
-    def assertSameRows(self, lake, tables: Path, filesystem=None):
-        difference = local.first_difference(local.rows(lake, filesystem), local.rows(tables))
+    def assertSameRows(self, lake, tables: Path):
+        difference = local.first_difference(local.rows(lake), local.rows(tables))
         self.assertIsNone(difference, difference)
 
     def test_rows_are_those_of_a_local_run_with_4_partitions_or_40(self):
@@ -187,16 +184,6 @@ class Engine(unittest.TestCase):
         self.assertTrue(list(Path(lake).glob("state/ids/*/*/taken.parquet")), "families were divided")
         self.assertSameRows(f"{lake}/tables", tables)
 
-    def test_object_storage_gives_the_same_rows_under_the_names_of_the_machine(self):
-        home = self.home()
-        tables = local.backfilled(home)
-        STORAGE.upload(home, "logs/ada-laptop")
-        known = {"s3://logs/ada-laptop": {"host": local.HOST, "home": str(home)}}
-        options = self.options(home, "s3://lake/sessions", "s3://logs", known)
-        self.assertEqual(run(SPARK, options)["runs"], 1)
-        self.assertEqual(run(SPARK, options)["runs"], 0, "again is nothing")
-        self.assertSameRows("lake/sessions/tables", tables, STORAGE.filesystem())
-
     def test_the_command_line_reads_and_says_what_it_did(self):
         home = self.home()
         local.backfilled(home)
@@ -207,41 +194,6 @@ class Engine(unittest.TestCase):
         done = subprocess.run(words, capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"read \d+ logs, .* MB; wrote \d+ rows of \d+ components")
-
-
-class ObjectStorage:
-    """Moto's server: what Amazon's storage answers, on this machine."""
-
-    def __init__(self):
-        import logging
-
-        from moto.server import ThreadedMotoServer
-
-        logging.getLogger("werkzeug").setLevel(logging.ERROR)
-        self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-        self.server.start()
-        host, port = self.server.get_host_and_port()
-        self.endpoint = f"{host}:{port}"
-        os.environ.update(
-            AWS_ENDPOINT_URL=f"http://{self.endpoint}", AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test",
-            AWS_REGION="us-east-1", AWS_EC2_METADATA_DISABLED="true",
-        )
-
-    def filesystem(self):
-        import pyarrow.fs as pafs
-
-        return pafs.S3FileSystem(
-            endpoint_override=self.endpoint, scheme="http", region="us-east-1", access_key="test", secret_key="test",
-            allow_bucket_creation=True,
-        )
-
-    def upload(self, home: Path, prefix: str):
-        filesystem = self.filesystem()
-        for bucket in (prefix.split("/")[0], "lake"):
-            filesystem.create_dir(bucket)
-        for log in home.rglob("*.jsonl*"):
-            with filesystem.open_output_stream(f"{prefix}/{log.relative_to(home)}", compression=None) as stream:
-                stream.write(log.read_bytes())
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 from collections import Counter
@@ -13,7 +14,7 @@ from pathlib import Path
 import local
 from sessionmill_spark.job import Options, run
 from sessionmill_spark.lake import Lake
-from sessionmill_spark.listing import machines
+from sessionmill_spark.listing import Machine, machines
 from sessionmill_spark.mill import Mill, Sink, packed
 
 BIN = os.environ.get("FALKORDB_BIN")
@@ -135,6 +136,53 @@ class Graph(unittest.TestCase):
         Lake(lake).write_json("state/manifest.json", {**manifest, "sink": None})
         again = run(spark, options)
         self.assertEqual(again["receipts"], done["receipts"])
+        self.assertEqual(self.falkor.episodes(), found)
+
+    def test_an_executor_that_is_killed_while_it_delivers_loses_nothing_and_sends_nothing_twice(self):
+        names = ["ada", "ben", "cleo", "dan"]
+        homes = [self.machine(name) for name in names]
+        spark = local.spark()
+        self.addCleanup(spark.stop)
+        mill = Mill(local.program(), local.HOST, now=local.NOW, settings=packed(str(homes[0] / ".graphiti")))
+        lake = f"{self.folder.name}/lake"
+        options = Options(
+            Lake(lake), [Machine(str(home), name) for home, name in zip(homes, names)], mill,
+            partition_bytes=1 << 20, buckets=8, sink=Sink("graph", (agreement(self.falkor),), 2),
+        )
+        killed, there = [], []
+
+        def kill():
+            deadline = time.monotonic() + 120
+            while time.monotonic() < deadline and not killed:
+                if self.falkor.episodes() and Path(lake, "state/receipts").is_dir():
+                    # what is on its way now is taken when nobody waits for it any more, and somebody sends it again
+                    self.falkor.ask("CLIENT", "PAUSE", "4000", "WRITE")
+                    while time.monotonic() < deadline and not killed:
+                        if process := local.kill_an_executor("--deliver"):
+                            there.append(len(self.falkor.episodes()))
+                            killed.append(process)
+                        time.sleep(0.02)
+                time.sleep(0.02)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        done = run(spark, options)
+        thread.join()
+        self.assertTrue(killed, "an executor was killed while it delivered")
+        self.assertEqual(done["problems"], [])
+        found = self.falkor.episodes()
+        self.assertGreater(len(found), there[0], "it was killed before all was there")
+        self.assertEqual(set(found.values()), {1}, f"none is there twice: {found.most_common(3)}")
+        columns, rows = local.rows(f"{lake}/tables")["episodes"]
+        stored = {row[columns.index("episode_id")].strip("'") for row in rows}
+        self.assertEqual(stored - {episode for _, episode in found}, set(), "none is lost")
+        receipts = local.ds.dataset(f"{lake}/state/receipts", format="parquet").to_table()
+        self.assertEqual(sorted(receipts["episode"].to_pylist()), sorted(episode for _, episode in found))
+        self.assertEqual(len(self.falkor.ask("GRAPH.LIST")), len(names))
+        # receipts are believed: nothing is sent again
+        manifest = Lake(lake).read_json("state/manifest.json")
+        Lake(lake).write_json("state/manifest.json", {**manifest, "sink": None})
+        self.assertEqual(run(spark, options)["receipts"], done["receipts"])
         self.assertEqual(self.falkor.episodes(), found)
 
     def test_many_machines_deliver_into_one_graph_at_once(self):

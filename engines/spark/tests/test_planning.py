@@ -2,11 +2,13 @@
 
 import random
 import unittest
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sessionmill_spark import planning
 from sessionmill_spark.job import HEADS
 from sessionmill_spark.listing import SCHEMA as LISTED
 from sessionmill_spark.planning import FILES, bucket_of, compare, connected, joined, name_hash, part_name, plan
@@ -122,6 +124,14 @@ class Planning(unittest.TestCase):
         # what couldn't be looked at is looked at again
         now = joined(news, listed, known, heads.slice(0, 0))
         self.assertEqual(by_key(now, "size"), {"/a": 10, "/b": 10, "/c": 10})
+
+    def test_names_are_found_in_whatever_pieces_they_are_looked_for(self):
+        of = pa.chunked_array([[f"log-{n}" for n in range(5)], [f"log-{n}" for n in range(5, 10)]])
+        values = pa.chunked_array([["log-9", "nowhere"], ["log-0", "log-4", "log-3"]])
+        for at_once in (1, 3, 5, 100):
+            with mock.patch.object(planning, "NAMES_AT_ONCE", at_once):
+                self.assertEqual(planning.positions(values, of).tolist(), [9, -1, 0, 4, 3])
+        self.assertEqual(planning.positions(values, of[:0]).tolist(), [-1] * 5)
 
     def test_a_component_is_in_one_bucket(self):
         self.assertEqual({bucket_of("c0ffee", 16) for _ in range(3)}, {name_hash("c0ffee") % 16})

@@ -16,6 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 /// The version of the lines. Fields are added within one; they are renamed or removed only with the next.
 pub const CONTRACT: u32 = 1;
@@ -152,6 +153,22 @@ pub struct ProblemLine {
     pub left_out: bool,
 }
 
+/// To `merge --serve`: the lines since the last one of these are all of a batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndLine {
+    /// The new folder that its tables are written into.
+    pub tables: PathBuf,
+}
+
+/// Of `merge --serve`: the tables of a batch are written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DoneLine {
+    /// [`EndLine::tables`].
+    pub tables: PathBuf,
+    /// Rows of all tables.
+    pub rows: u64,
+}
+
 /// The first line of everything that is printed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeaderLine {
@@ -190,6 +207,8 @@ pub enum Line {
     Tally(TallyLine),
     /// See there.
     Problem(ProblemLine),
+    /// See there.
+    End(EndLine),
     /// Sums, which are made anew whenever lines are merged.
     Total,
 }
@@ -216,6 +235,10 @@ pub mod kind {
     pub const TALLY: &str = "tally";
     /// [`super::ProblemLine`]
     pub const PROBLEM: &str = "problem";
+    /// [`super::EndLine`]
+    pub const END: &str = "end";
+    /// [`super::DoneLine`]
+    pub const DONE: &str = "done";
     /// [`ReceiptLine`](crate::pipeline::engine::deliver::ReceiptLine)
     pub const RECEIPT: &str = "receipt";
     /// The sums of a merge.
@@ -252,6 +275,7 @@ impl Line {
             kind::MOVED => Line::Moved(serde_json::from_str(text)?),
             kind::TALLY => Line::Tally(serde_json::from_str(text)?),
             kind::PROBLEM => Line::Problem(serde_json::from_str(text)?),
+            kind::END => Line::End(serde_json::from_str(text)?),
             kind::TOTAL => Line::Total,
             other => bail!("its type is `{other}`, which this version of sessionmill doesn't know"),
         })

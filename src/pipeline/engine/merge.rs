@@ -3,7 +3,7 @@
 //! Merging is associative, commutative and idempotent: what is the same is there once; where two lines claim the
 //! same place, the one with the greater hash stays. Lines wait in an unnamed file; memory holds where each is.
 
-use super::line::{self, EpisodeLine, HeaderLine, LedgerLine, Line, LineStep, kind};
+use super::line::{self, EndLine, EpisodeLine, HeaderLine, LedgerLine, Line, LineStep, kind};
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use anyhow::{Context, Result};
@@ -88,11 +88,11 @@ impl Merge {
         })
     }
 
-    /// Takes all lines of `input`.
+    /// Takes the lines of `input` up to the end of a batch, else all of them; gives what ends the batch.
     ///
     /// # Errors
     /// When one of them can't be understood; its number is named, never its content.
-    pub fn take(&mut self, input: &mut dyn BufRead) -> Result<()> {
+    pub fn take(&mut self, input: &mut dyn BufRead) -> Result<Option<EndLine>> {
         let mut text = String::new();
         for number in 1_u64.. {
             text.clear();
@@ -104,19 +104,30 @@ impl Merge {
                 break;
             }
             let line = text.trim_end_matches(['\n', '\r']);
-            if !line.is_empty() {
-                self.add(line)
-                    .with_context(|| format!("line {number} of standard input"))?;
+            if line.is_empty() {
+                continue;
+            }
+            let end = self
+                .add(line)
+                .with_context(|| format!("line {number} of standard input"))?;
+            if end.is_some() {
+                return Ok(end);
             }
         }
-        Ok(())
+        Ok(None)
     }
 
-    fn add(&mut self, text: &str) -> Result<()> {
+    /// Nothing was taken.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    fn add(&mut self, text: &str) -> Result<Option<EndLine>> {
         anyhow::ensure!(text.len() <= LINE_BYTES_MAX, "it is too long");
         let (mut id, mut sealed) = (None, false);
         let place = match Line::parse(text)? {
-            Line::Header(_) | Line::Total => return Ok(()),
+            Line::End(end) => return Ok(Some(end)),
+            Line::Header(_) | Line::Total => return Ok(None),
             Line::Episode(line) => {
                 (id, sealed) = (Some(line.episode.id), line.episode.sealed);
                 Place::Of(line.step, Part::Episode(line.nth))
@@ -136,7 +147,7 @@ impl Merge {
             sealed,
         };
         match self.places.entry(place) {
-            Entry::Occupied(held) if held.get().hash >= slot.hash => return Ok(()),
+            Entry::Occupied(held) if held.get().hash >= slot.hash => return Ok(None),
             Entry::Occupied(mut held) => drop(held.insert(slot)),
             Entry::Vacant(new) => drop(new.insert(slot)),
         }
@@ -144,7 +155,7 @@ impl Merge {
             .write_all(text.as_bytes())
             .context("write a temporary file")?;
         self.written += slot.bytes as u64;
-        Ok(())
+        Ok(None)
     }
 
     /// Only the last state of each episode: what was open and grew, or was cut anew, is taken out. For whoever

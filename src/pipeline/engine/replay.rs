@@ -9,7 +9,7 @@ use crate::model::namespace::global_group;
 use crate::model::time::Time;
 use crate::pipeline::steps::enrich::session_summary::{SummarizeOptions, summarize};
 use crate::pipeline::steps::promote::promote;
-use crate::store::{Access, Prepared, Store};
+use crate::store::{Prepared, Store};
 use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,13 +42,16 @@ pub struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// Makes an empty store at `path`.
+    /// Makes an empty store at `path`, in the place of what is there.
     ///
     /// # Errors
     /// When it can't be made.
     pub fn begin(path: &Path, told: &'a ReplayOptions<'a>) -> Result<Replay<'a>> {
+        Replay::over(Store::scratch(path)?, told)
+    }
+
+    pub(super) fn over(mut store: Store, told: &'a ReplayOptions<'a>) -> Result<Replay<'a>> {
         let config = &told.surroundings.loaded.config;
-        let mut store = Store::open(path, Access::ReadWrite)?;
         let redactor = told.surroundings.redaction()?.redactor;
         let (version, secrets) = (redactor.version(), redactor.secrets_only());
         // what comes was masked by these rules
@@ -79,7 +82,7 @@ impl<'a> Replay<'a> {
             Line::Ledger(ledger) => self.ledger = Some(ledger),
             Line::Commit(commit) => self.commit(*commit)?,
             Line::Moved(moved) => self.relocate(&moved)?,
-            Line::Header(_) | Line::Tally(_) | Line::Problem(_) | Line::Total => {}
+            Line::Header(_) | Line::Tally(_) | Line::Problem(_) | Line::End(_) | Line::Total => {}
         }
         Ok(())
     }

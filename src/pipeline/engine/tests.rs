@@ -62,18 +62,22 @@ fn run_over(home: &Path, store: &mut Store, surroundings: &Surroundings) {
     assert!(report.problems.is_empty(), "{:?}", report.problems);
 }
 
-/// What `transform` prints of these requests.
-fn transformed(requests: &[Value], run: u64, wants: TransformWants) -> String {
-    let surroundings = Surroundings::of(None).unwrap();
-    let options = TransformOptions {
-        surroundings: &surroundings,
+fn told(surroundings: &Surroundings, wants: TransformWants, run: u64) -> TransformOptions<'_> {
+    TransformOptions {
+        surroundings,
         places: PlaceMap::default(),
         wants,
         host: "test",
         run,
         jobs: 2,
         now: NOW,
-    };
+    }
+}
+
+/// What `transform` prints of these requests.
+fn transformed(requests: &[Value], run: u64, wants: TransformWants) -> String {
+    let surroundings = Surroundings::of(None).unwrap();
+    let options = told(&surroundings, wants, run);
     let input: Vec<String> = requests.iter().map(ToString::to_string).collect();
     let mut out = Vec::new();
     let done = transform(&mut input.join("\n").as_bytes(), &mut out, &options).unwrap();
@@ -110,15 +114,14 @@ fn replayed(lines: &str, dir: &Path) -> Store {
 }
 
 /// What a run of the same steps stores.
-fn finished(store: Store, dir: &Path) -> Store {
-    drop(store);
+fn finished(store: Store) -> Store {
     let surroundings = Surroundings::of(None).unwrap();
     let options = ReplayOptions {
         surroundings: &surroundings,
         now: NOW,
         jobs: 1,
     };
-    let replay = Replay::begin(&dir.join("run.db"), &options).unwrap();
+    let replay = Replay::over(store, &options).unwrap();
     replay.finish().unwrap()
 }
 
@@ -144,7 +147,7 @@ fn lines_of_an_engine_come_to_the_store_of_a_run() {
         let place = tempfile::tempdir_in(&dir).unwrap();
         let mut store = Store::open(&place.path().join("run.db"), Access::ReadWrite).unwrap();
         run_over(&home, &mut store, &surroundings);
-        let wanted = finished(store, place.path()).dump().unwrap();
+        let wanted = finished(store).dump().unwrap();
         let requests: Vec<Value> = logs(&home).iter().map(|path| request(path)).collect();
         assert!(requests.len() > 5);
         let lines = transformed(&requests, 0, TransformWants::Episodes);
@@ -217,7 +220,7 @@ fn logs_that_grow_in_three_steps_come_to_the_store_of_one_run() {
     let surroundings = Surroundings::of(None).unwrap();
     let mut store = Store::open(&dir.path().join("run.db"), Access::ReadWrite).unwrap();
     run_over(home.path(), &mut store, &surroundings);
-    let wanted = finished(store, dir.path()).dump().unwrap();
+    let wanted = finished(store).dump().unwrap();
     let found = replayed(&all, dir.path()).dump().unwrap();
     assert_same(&found, &wanted);
 }
@@ -261,6 +264,68 @@ fn files_of_a_family_that_are_read_apart_come_to_the_same() {
     let found = replayed(&apart, dir.path()).dump().unwrap();
     let wanted = replayed(&together, other.path()).dump().unwrap();
     assert_same(&found, &wanted);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn rows_of_arrow_are_the_lines_and_their_columns_what_the_lines_say() {
+    use super::transform::transform_to_arrow;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+
+    for wants in [
+        TransformWants::Episodes,
+        TransformWants::Heads,
+        TransformWants::Ids,
+    ] {
+        let requests: Vec<Value> = logs(&fixtures()).iter().map(|path| request(path)).collect();
+        let wanted = transformed(&requests, 3, wants);
+        let input: Vec<String> = requests.iter().map(ToString::to_string).collect();
+        let surroundings = Surroundings::of(None).unwrap();
+        let mut out = Vec::new();
+        let done = transform_to_arrow(
+            &mut input.join("\n").as_bytes(),
+            &mut out,
+            &told(&surroundings, wants, 3),
+        )
+        .unwrap();
+        assert_eq!(done.problems, 0);
+        let stream = arrow_ipc::reader::StreamReader::try_new(&*out, None).unwrap();
+        // the header is the schema's
+        let mut lines = wanted.lines().skip(1);
+        for batch in stream.map(Result::unwrap) {
+            for (row, line) in (0..batch.num_rows()).zip(&mut lines) {
+                let value: Value = serde_json::from_str(line).unwrap();
+                let text = |name: &str| {
+                    let column = batch[name].as_string::<i32>();
+                    column.is_valid(row).then(|| column.value(row).to_owned())
+                };
+                let number = |name: &str| {
+                    let column = batch[name].as_primitive::<Int64Type>();
+                    column.is_valid(row).then(|| column.value(row))
+                };
+                let said = |name: &str| match &value["step"][name] {
+                    Value::Null => value[name].clone(),
+                    of_step => of_step.clone(),
+                };
+                assert_eq!(text("line").as_deref(), Some(line));
+                assert_eq!(text("type").as_deref(), value["type"].as_str());
+                assert_eq!(text("file").as_deref(), said("file").as_str());
+                assert_eq!(text("id").as_deref(), value["episode"]["id"].as_str());
+                for name in ["run", "order", "generation", "offset", "read_to", "nth"] {
+                    assert_eq!(number(name), said(name).as_i64(), "{name} of {line}");
+                }
+                let session = &value["session"];
+                let is_whole = session.is_object();
+                let id = if is_whole { &session["id"] } else { session };
+                assert_eq!(text("session").as_deref(), id.as_str());
+                let around = if is_whole { session } else { &value };
+                assert_eq!(text("namespace").as_deref(), around["namespace"].as_str());
+            }
+        }
+        assert_eq!(lines.next(), None, "every line is a row");
+    }
 }
 
 #[test]
@@ -323,15 +388,7 @@ fn places_say_which_project_a_folder_belongs_to() {
 #[test]
 fn what_is_no_log_or_not_there_is_a_line() {
     let surroundings = Surroundings::of(None).unwrap();
-    let options = TransformOptions {
-        surroundings: &surroundings,
-        places: PlaceMap::default(),
-        wants: TransformWants::Episodes,
-        host: "test",
-        run: 0,
-        jobs: 1,
-        now: NOW,
-    };
+    let options = told(&surroundings, TransformWants::Episodes, 0);
     let names = "/nowhere/.claude/projects/p/6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001.jsonl\n\
                  /nowhere/.claude/projects/p/notes.md\n/nowhere/x.jsonl\n";
     let mut out = Vec::new();

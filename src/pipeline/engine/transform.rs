@@ -144,6 +144,40 @@ pub fn transform(
     Ok(printer.done)
 }
 
+/// The same as an Arrow IPC stream: a row for each line but the header.
+///
+/// # Errors
+/// As [`transform`].
+#[cfg(feature = "parquet")]
+pub fn transform_to_arrow(
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+    told: &TransformOptions<'_>,
+) -> Result<Transformed> {
+    let mut lines = super::arrow::ArrowLines::begin(out)?;
+    let done = transform(input, &mut lines, told)?;
+    lines.finish()?;
+    Ok(done)
+}
+
+/// This build can't do it.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "parquet"))]
+pub fn transform_to_arrow(
+    _: &mut dyn BufRead,
+    _: &mut dyn Write,
+    _: &TransformOptions<'_>,
+) -> Result<Transformed> {
+    let message =
+        "this build of sessionmill can't write Arrow: it was built without the feature `parquet`";
+    let hint = "make install (or: cargo install --path . --features parquet)";
+    Err(crate::model::error::Error::usage(message)
+        .hinted(hint)
+        .into())
+}
+
 /// The families of the files, with what was said of each; what can't be read is printed.
 fn gathered(
     requests: Requests,

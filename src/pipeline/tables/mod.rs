@@ -30,6 +30,8 @@ pub struct TablesOptions {
     pub full: bool,
     /// Projects, by their paths, that have no rows.
     pub without: BTreeSet<String>,
+    /// The folder is read at once and removed then: nothing in it is synced.
+    pub is_scratch: bool,
 }
 
 /// What an export did.
@@ -78,7 +80,10 @@ pub fn export(
     // two exports into one folder would remove one another's files
     let _lock = Lock::take_for("export", &cx.home.export_lock())?;
     let maker = RowMaker::new(store, cx)?;
-    let to = TablesFolder::new(folder.to_owned());
+    let to = match options.is_scratch {
+        true => TablesFolder::scratch(folder.to_owned()),
+        false => TablesFolder::new(folder.to_owned()),
+    };
     let failed = |error: io::Error| failure(folder, &error);
     let held = to.manifest().map_err(failed)?;
     let held = held.filter(|held| !options.full && held.made_by == maker.made_by());

@@ -39,6 +39,17 @@ impl Store {
         Ok(store)
     }
 
+    /// A new store that nobody opens again, in the place of what is there: nothing is synced.
+    pub fn scratch(path: &Path) -> Result<Store> {
+        clear(path)
+            .and_then(|()| create_private(path))
+            .map_err(|error| not_made(path, &error))?;
+        let mut store = Store::connect(path, Access::ReadWrite)?;
+        store.set_up("off")?;
+        store.migrate_from(0)?;
+        Ok(store)
+    }
+
     fn open_patiently(path: &Path, access: Access, patience: Duration) -> Result<Store> {
         match (DatabaseState::by_header(path), access) {
             (DatabaseState::Current, _) => {}
@@ -94,14 +105,23 @@ impl Store {
     }
 
     fn migrate(&mut self, version: i32) -> Result<()> {
+        self.set_up("normal")?;
+        self.migrate_from(version)
+    }
+
+    /// How SQLite writes; `synchronous` is its word for what it waits for.
+    fn set_up(&self, synchronous: &str) -> Result<()> {
         let set = || -> rusqlite::Result<()> {
             self.db.pragma_update(None, "page_size", PAGE_BYTES)?;
+            self.db.pragma_update(None, "synchronous", synchronous)?;
             self.db.pragma_update(None, "journal_mode", "wal")?;
-            self.db.pragma_update(None, "synchronous", "normal")?;
             self.db.pragma_update(None, "cache_size", -CACHE_KIB)?;
             self.db.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)
         };
-        set().map_err(failed("opening"))?;
+        set().map_err(failed("opening"))
+    }
+
+    fn migrate_from(&mut self, version: i32) -> Result<()> {
         for wants in version + 1..=SCHEMA_VERSION {
             self.migrate_to(wants).map_err(failed("migrating"))?;
         }

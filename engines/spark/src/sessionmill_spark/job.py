@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from .lake import Lake
 from .listing import SCHEMA as LISTED
 from .listing import Machine, listing
-from .mill import LINES, SMALL_BYTES, Mill, Sink, batches, quick_scratch, request, scratch
+from .mill import LINES, Mill, Sink, TableMaker, gathered, request, scratch
 from .planning import FILES, bucket_of, compare, joined, name_hash, part_name, plan, rows_of, use_little_memory
 from .tables import bucket_of_file, write_bucket
 
@@ -54,9 +54,7 @@ def run(spark, options: Options) -> dict:
     """One run: goes on with one that was not finished, then reads what is new."""
     use_little_memory()
     done: dict = {"runs": 0, "files": 0, "bytes": 0, "rows": 0, "components": 0, "problems": []}
-    manifest = options.lake.read_json(MANIFEST)
-    if manifest is None:
-        manifest = {"version": VERSION, "run": 0, "phase": "done", "buckets": options.buckets, "dropped": []}
+    manifest = options.lake.read_json(MANIFEST) or new_manifest(options)
     manifest.setdefault("undelivered", [])
     manifest.setdefault("young", [])
     if manifest["version"] != VERSION:
@@ -74,6 +72,12 @@ def run(spark, options: Options) -> dict:
         files = options.lake.read_table(_files_name(manifest["run"])).cast(FILES)
         options.lake.write_json(MANIFEST, _delivered(spark, options, files, manifest, done))
     return done
+
+
+def new_manifest(options: Options) -> dict:
+    """Of a lake that no run has written to."""
+    empty = {"dropped": [], "undelivered": [], "young": []}
+    return {"version": VERSION, "run": 0, "phase": "done", "buckets": options.buckets, **empty}
 
 
 def _files_name(run_number: int) -> str:
@@ -139,8 +143,7 @@ def look_at(lake: Lake, mill: Mill, folder: str, name: str, nth: int) -> None:
         from pathlib import Path
 
         asked = [request(row, Path(place), head=True) for row in rows]
-        for line in mill.transform(asked, 0, "heads", Path(place)):
-            head = json.loads(line)
+        for head in mill.told(asked, "heads", Path(place)):
             if head["type"] == "head":
                 heads["key"].append(head["file"])
                 heads["group"].append(name_hash(f"{hosts[head['file']]}\0{head['namespace']}"))
@@ -241,8 +244,7 @@ def order_task(lake: Lake, mill: Mill, name: str) -> list[str]:
     rows = lake.read_table(f"{name}/members.parquet").to_pylist()
     with scratch("order") as place:
         asked = [request(row, Path(place)) for row in rows]
-        heads = (json.loads(line) for line in mill.transform(asked, 0, "heads", Path(place)))
-        heads = [head for head in heads if head["type"] == "head"]
+        heads = [head for head in mill.told(asked, "heads", Path(place)) if head["type"] == "head"]
     return [head["file"] for head in sorted(heads, key=lambda head: head["order"])]
 
 
@@ -258,8 +260,7 @@ def ids_task(batches_of_rows, lake: Lake, mill: Mill, name: str, ordered: list[s
             row = members.slice(at, 1).to_pylist()[0]
             with scratch("ids") as place:
                 asked = [request(row, Path(place))]
-                for line in mill.transform(asked, 0, "ids", Path(place)):
-                    told = json.loads(line)
+                for told in mill.told(asked, "ids", Path(place)):
                     if told["type"] != "ids":
                         continue
                     # the lowest bit says that it is there twice
@@ -285,22 +286,24 @@ def transform_task(lake: Lake, mill: Mill, number: int, task: int) -> dict:
     rows = lake.read_table(_plan_name(number), filters=[("task", "=", task)]).to_pylist()
     started = time.monotonic()
 
-    def counted(lines):
-        for line in lines:
-            if line.startswith(b'{"type":"tally"'):
+    def counted(batches):
+        for batch in batches:
+            for line in of_kind(batch, "tally"):
                 stats["files"] += 1
-                stats["bytes"] += json.loads(line)["tally"]["read_bytes"]
-            elif line.startswith(b'{"type":"problem"'):
-                problem = json.loads(line)
-                if not problem["left_out"]:
-                    stats["problems"].append(f"{problem['file']}: {problem['reason']}")
-            yield line
+                stats["bytes"] += line["tally"]["read_bytes"]
+            for line in of_kind(batch, "problem"):
+                if not line["left_out"]:
+                    stats["problems"].append(f"{line['file']}: {line['reason']}")
+            yield batch
+
+    def of_kind(batch, kind):
+        return map(json.loads, batch.filter(pc.equal(batch["kind"], kind))["line"].to_pylist())
 
     with scratch("transform") as place:
         asked = list(_requests(lake, rows, name, number, Path(place)))
         with lake.writing(name) as stream, pq.ParquetWriter(stream, LINES, compression="zstd") as writer:
-            for batch in batches(counted(mill.transform(asked, number, None, Path(place)))):
-                writer.write_batch(batch)
+            for rows in gathered(counted(mill.lines(asked, number, Path(place)))):
+                writer.write_table(rows)
     stats["seconds"] = time.monotonic() - started
     return stats
 
@@ -524,33 +527,28 @@ def finish_buckets(some, lake: Lake, mill: Mill, held: dict[int, list[str]]):
     from itertools import chain, groupby
     from pathlib import Path
 
-    for bucket, components in groupby(_by_component(some), key=lambda pair: pair[0][0]):
-        with scratch("tables") as place:
+    with scratch("tables") as place, TableMaker(mill, Path(place)) as maker:
+        for bucket, components in groupby(_by_component(some), key=lambda pair: pair[0][0]):
             folders: dict[str, Path] = {}
             dropped: set[str] = set()
             seen = [0]
+
+            def counted(lines, seen=seen):
+                for line in lines:
+                    if line is not None:
+                        seen[0] += len(line)
+                        yield bytes(line)
+
             for nth, ((_, component), lines) in enumerate(components):
-
-                def told(lines=lines):
-                    for line in lines:
-                        if line is not None:
-                            seen[0] += len(line)
-                            yield bytes(line)
-
-                lines = told()
-                first, waiting = [], 0
-                while waiting <= SMALL_BYTES and (line := next(lines, None)) is not None:
-                    first.append(line)
-                    waiting += len(line)
-                if not first:
+                lines = counted(lines)
+                if (first := next(lines, None)) is None:
                     dropped.add(component)
                     continue
-                folders[component] = Path(place) / f"{nth}"
-                with quick_scratch(waiting) as own:
-                    into = Path(own) / "tables"
-                    mill.tables(chain(first, lines), Path(own), into)
-                    shutil.move(into, folders[component])
+                folders[component] = Path(place) / f"{bucket}-{nth}"
+                maker.make(chain([first], lines), folders[component])
             rows = write_bucket(lake, bucket, folders, dropped, held.get(bucket, []))
+            for folder in folders.values():
+                shutil.rmtree(folder)
             yield pa.record_batch(
                 {
                     "bucket": pa.array([bucket], pa.int32()),

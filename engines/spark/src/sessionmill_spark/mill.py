@@ -8,24 +8,20 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 import zipfile
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 
 from .lake import fetch, is_local
 from .listing import path_of
-
-# A line's kind and file, without understanding all of it.
-PREFIX = re.compile(
-    rb'\{"type":"(\w+)"(?:,"step":\{"run":\d+,"order":\d+)?(?:,"run":\d+)?,"file":("(?:[^"\\]|\\.)*")'
-)
 
 LINES = pa.schema(
     [
@@ -37,7 +33,7 @@ LINES = pa.schema(
     ]
 )
 
-# Lines of one batch. More: memory of an executor; fewer: larger files.
+# Rows of one group of a file. More: memory of an executor; fewer: larger files.
 BATCH_BYTES = 16 << 20
 # What a head is looked for in, of a file far away.
 HEAD_BYTES = 9 << 20
@@ -83,45 +79,44 @@ class Mill:
             words += ["--places", str(folder / "places.json")]
         return words
 
-    def transform(self, requests: list[dict], run: int, wants: str | None, folder: Path):
-        """The lines that come of files, one at a time. A file that can't be read is a line, too."""
+    def lines(self, requests: list[dict], run: int, folder: Path):
+        """What comes of files, as batches of `LINES`. A file that can't be read is a row, too."""
+        with self._transform(requests, ["--run", str(run), "--format", "arrow"], folder) as output:
+            for batch in pa.ipc.open_stream(output):
+                columns = [batch.column(name) for name in ("file", "type", "hash")]
+                yield pa.record_batch([*columns, batch.column("line").cast(pa.binary())], schema=LINES)
+
+    def told(self, requests: list[dict], wants: str, folder: Path):
+        """What `heads` or `ids` say of files, one at a time."""
+        with self._transform(requests, [f"--{wants}"], folder) as output:
+            yield from map(json.loads, output)
+
+    @contextmanager
+    def _transform(self, requests: list[dict], more: list[str], folder: Path):
+        """The output of the program, which ended well when the block does."""
         asked = folder / "requests"
         asked.write_text("".join(json.dumps(request) + "\n" for request in requests))
-        words = self.arguments("transform", folder, True) + ["--run", str(run)]
-        words += [f"--{wants}"] if wants else []
+        words = self.arguments("transform", folder, True) + more
         with open(asked, "rb") as standard_input, tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(words, stdin=standard_input, stdout=subprocess.PIPE, stderr=errors)
             try:
-                yield from process.stdout
-                status = process.wait()
+                yield process.stdout
+                process.wait()
+            except pa.ArrowInvalid as cut:
+                # who died in the middle of a row says himself why
+                process.stdout.close()
+                if process.wait() in (0, 3):
+                    raise
+                raise MillError(_said("transform", process.returncode, errors)) from cut
             finally:
                 # whoever stops reading leaves nobody behind
                 if process.poll() is None:
                     process.kill()
                     process.wait()
-            # 3: some files could not be read; their lines say which
-            if status not in (0, 3):
-                raise MillError(_said("transform", status, errors))
-
-    def tables(self, lines, folder: Path, into: Path) -> None:
-        """Writes the tables of these lines into a new folder."""
-        words = self.arguments("merge", folder, False) + ["--tables", str(into)]
-        environment = {**os.environ, "TMPDIR": str(folder)}
-        with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors, env=environment
-            )
-            try:
-                for line in lines:
-                    process.stdin.write(line if line.endswith(b"\n") else line + b"\n")
-                process.stdin.close()
-            except BrokenPipeError:
-                pass
-            finally:
-                status = process.wait()
-            if status != 0:
-                raise MillError(_said("merge", status, errors))
-
+                process.stdout.close()
+            # 3: some files could not be read; their rows say which
+            if process.returncode not in (0, 3):
+                raise MillError(_said("transform", process.returncode, errors))
 
     def deliver(self, lines, sink: "Sink", receipts: list[dict], folder: Path) -> tuple[list[dict], str | None]:
         """Brings what the lines come to to a sink; gives all receipts, and why something still waits."""
@@ -145,6 +140,45 @@ class Mill:
         if done.returncode == 3:
             waits = done.stderr.decode(errors="replace").strip() or "some episodes still wait"
         return [{key: value for key, value in line.items() if key != "type"} for line in printed], waits
+
+
+class TableMaker:
+    """Writes the tables of one component after another, by one process that is started for the first of them."""
+
+    def __init__(self, mill: Mill, folder: Path):
+        self.mill, self.folder = mill, folder
+        self.process = None
+
+    def __enter__(self):
+        self.errors = tempfile.TemporaryFile()
+        return self
+
+    def __exit__(self, *_):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            with suppress(BrokenPipeError):
+                self.process.stdin.close()
+            self.process.stdout.close()
+        self.errors.close()
+
+    def make(self, lines, into: Path) -> None:
+        """Writes the tables of these lines into a new folder."""
+        if self.process is None:
+            words = self.mill.arguments("merge", self.folder, False) + ["--serve"]
+            environment = {**os.environ, "TMPDIR": str(self.folder)}
+            self.process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env=environment
+            )
+        end = json.dumps({"type": "end", "tables": str(into)}).encode()
+        try:
+            for line in chain(lines, [end]):
+                self.process.stdin.write(line if line.endswith(b"\n") else line + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        if not self.process.stdout.readline():
+            raise MillError(_said("merge", self.process.wait(), self.errors))
 
 
 @dataclass(frozen=True)
@@ -195,45 +229,22 @@ def request(row: dict, folder: Path, head: bool = False) -> dict:
     return asked
 
 
-def batches(lines):
-    """Lines as batches of Arrow, each with its kind and file. The header says nothing of a file."""
-    columns: list[list] = [[], [], [], []]
-    waiting = 0
-    for line in lines:
-        line = line.rstrip(b"\n")
-        met = PREFIX.match(line)
-        if met is None:
-            continue
-        columns[0].append(json.loads(met[2]))
-        columns[1].append(met[1].decode())
-        columns[2].append(blake2b(line, digest_size=16).digest())
-        columns[3].append(line)
-        waiting += len(line)
-        if waiting >= BATCH_BYTES:
-            yield pa.record_batch(columns, schema=LINES)
-            columns, waiting = [[], [], [], []], 0
-    if columns[0]:
-        yield pa.record_batch(columns, schema=LINES)
+def gathered(batches):
+    """The same rows in larger batches: a group of a file should be worth reading."""
+    waiting, size = [], 0
+    for batch in batches:
+        waiting.append(batch)
+        size += batch.nbytes
+        if size >= BATCH_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def scratch(prefix: str) -> tempfile.TemporaryDirectory:
     """A folder of a task's own, gone with it."""
     return tempfile.TemporaryDirectory(prefix=f"sessionmill-{prefix}-", ignore_cleanup_errors=True)
-
-
-# Lines of a component that are worth a folder in memory.
-SMALL_BYTES = 32 << 20
-MEMORY = "/dev/shm"
-
-
-def quick_scratch(needs: int) -> tempfile.TemporaryDirectory:
-    """The same for some bytes of lines, in memory where there is room: the program syncs each file that it writes."""
-    folder = None
-    if needs <= SMALL_BYTES and os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK):
-        # a store and its tables take some times what the lines take
-        if shutil.disk_usage(MEMORY).free > 10 * needs + (16 << 20):
-            folder = MEMORY
-    return tempfile.TemporaryDirectory(prefix="sessionmill-merge-", dir=folder, ignore_cleanup_errors=True)
 
 
 def find_program(named: str | None) -> str:

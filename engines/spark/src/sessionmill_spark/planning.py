@@ -85,12 +85,25 @@ class News:
     gone: np.ndarray
 
 
+# Names that are looked for at once. More: Arrow's table of them takes 400 bytes each; fewer: time.
+NAMES_AT_ONCE = 200_000
+
+
+def positions(values: pa.ChunkedArray, of: pa.ChunkedArray) -> np.ndarray:
+    """At which row of `of` each value is; -1: at none."""
+    found = np.full(len(values), -1, dtype=np.int64)
+    for start in range(0, len(of), NAMES_AT_ONCE):
+        at = pc.index_in(values, of.slice(start, NAMES_AT_ONCE).combine_chunks())
+        found[np.asarray(pc.is_valid(at))] = np.asarray(pc.drop_null(at)) + start
+    return found
+
+
 def compare(listed: pa.Table, known: pa.Table) -> News:
     """Compares by name, size and time. Whether a file goes on as it was, the program finds out."""
-    at = pc.index_in(listed["key"].combine_chunks(), known["key"].combine_chunks())
-    is_new = np.asarray(pc.is_null(at))
+    at = positions(listed["key"], known["key"])
+    is_new = at < 0
     met = np.flatnonzero(~is_new)
-    of_known = np.asarray(pc.drop_null(at)).astype(np.int64)
+    of_known = at[met]
     differs = np.asarray(known["gone"])[of_known].astype(bool)
     for column in ("size", "mtime_ns"):
         differs |= np.asarray(listed[column])[met] != np.asarray(known[column])[of_known]

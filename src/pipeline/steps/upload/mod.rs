@@ -279,6 +279,7 @@ impl Upload {
         let options = TablesOptions {
             full: false,
             without: self.kept.of(settings).iter().cloned().collect(),
+            is_scratch: false,
         };
         let mut report = SinkReport {
             sink: settings.name.clone(),
