@@ -1,7 +1,7 @@
 //! The canary: secrets of every rule, planted in every place of a log, and looked for in everything
 //! that a run leaves behind or sends.
 
-use crate::rules::secrets::samples::{Planted, planted};
+use crate::rules::secrets::samples::{self, Planted};
 use aho_corasick::AhoCorasick;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -37,10 +37,12 @@ pub struct Sighted {
 impl Canary {
     /// Makes up the secrets. The table of rules is read with its samples.
     pub fn new() -> Result<Canary> {
-        let places = (0..).zip(PLACES);
-        let planted: Vec<(&str, Planted)> = places
-            .flat_map(|(n, (place, _))| planted(100_000 * n).into_iter().map(move |s| (place, s)))
-            .collect();
+        let mut planted: Vec<(&str, Planted)> = Vec::new();
+        for (n, (place, around, _)) in (0..).zip(PLACES) {
+            let here = samples::planted(100_000 * n).into_iter();
+            let here = here.filter(|secret| around.suits(secret));
+            planted.extend(here.map(|secret| (place, secret)));
+        }
         let (mut owners, mut pieces) = (Vec::new(), Vec::new());
         for (n, (_, secret)) in planted.iter().enumerate() {
             owners.extend(secret.pieces.iter().map(|_| n));
@@ -62,7 +64,7 @@ impl Canary {
     pub fn plant(&self, projects: &Path) -> Result<()> {
         let folder = projects.join("-p");
         fs::create_dir_all(&folder)?;
-        for (n, (place, lines)) in PLACES.iter().enumerate() {
+        for (n, (place, _, lines)) in PLACES.iter().enumerate() {
             let here = self.planted.iter().filter(|(at, _)| at == place);
             let all: Vec<Value> = here.flat_map(|(_, secret)| lines(&secret.text)).collect();
             let id = uuid(place);
@@ -110,23 +112,44 @@ impl Canary {
     }
 }
 
-/// A place's name, and the lines of a log that have a secret there.
-pub type PlantSite = (&'static str, fn(&str) -> Vec<Value>);
+/// A place's name, what else stands there, and the lines of a log that have a secret there.
+pub type PlantSite = (&'static str, Around, fn(&str) -> Vec<Value>);
+
+/// What else stands on a secret's lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// Words, or the rest of a path.
+    Words,
+    /// Nothing: those that are known by that only are planted here too.
+    Nothing,
+}
+
+impl Around {
+    /// Whether a secret is one here.
+    pub fn suits(self, secret: &Planted) -> bool {
+        self == Around::Nothing || !secret.alone
+    }
+}
+
+use Around::{Nothing, Words};
 
 /// Where a secret may stand.
-pub const PLACES: [PlantSite; 27] = [
-    ("prompt", |s| vec![user(json!(format!("use {s} please")))]),
-    ("answer", |s| {
+pub const PLACES: [PlantSite; 29] = [
+    ("prompt", Words, |s| {
+        vec![user(json!(format!("use {s} please")))]
+    }),
+    ("prompt of its own", Nothing, |s| vec![user(json!(s))]),
+    ("answer", Nothing, |s| {
         vec![said(
             json!([{"type": "text", "text": format!("it is\n{s}\nthen")}]),
         )]
     }),
-    ("error", |s| {
+    ("error", Words, |s| {
         let mut line = said(json!([{"type": "text", "text": format!("API Error: {s}")}]));
         line["isApiErrorMessage"] = true.into();
         vec![line]
     }),
-    ("command", |s| {
+    ("command", Words, |s| {
         call(
             "Bash",
             json!({"command": format!("run {s} now")}),
@@ -134,10 +157,10 @@ pub const PLACES: [PlantSite; 27] = [
             false,
         )
     }),
-    ("argument", |s| {
+    ("argument", Words, |s| {
         call("mcp__x__y", json!({"a": {"b": s}, "c": [s]}), "ok", false)
     }),
-    ("written text", |s| {
+    ("written text", Nothing, |s| {
         call(
             "Write",
             json!({"file_path": "/p/a", "content": s}),
@@ -145,10 +168,10 @@ pub const PLACES: [PlantSite; 27] = [
             false,
         )
     }),
-    ("output", |s| {
+    ("output", Nothing, |s| {
         call("Bash", json!({"command": "env"}), s, false)
     }),
-    ("failed output", |s| {
+    ("failed output", Words, |s| {
         call(
             "Bash",
             json!({"command": "env"}),
@@ -156,16 +179,16 @@ pub const PLACES: [PlantSite; 27] = [
             true,
         )
     }),
-    ("output of an unknown tool", |s| {
+    ("output of an unknown tool", Words, |s| {
         call("mcp__x__y", json!({}), &json!({s: 1}).to_string(), false)
     }),
-    ("refusal", |s| {
+    ("refusal", Nothing, |s| {
         let text = format!(
             "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n{s}"
         );
         call("Bash", json!({"command": "env"}), &text, true)
     }),
-    ("file path", |s| {
+    ("file path", Words, |s| {
         call(
             "Read",
             json!({"file_path": format!("/p/{s}/a.rs")}),
@@ -173,20 +196,24 @@ pub const PLACES: [PlantSite; 27] = [
             false,
         )
     }),
-    ("changed setting", |s| {
+    ("file name", Words, |s| {
+        let input = json!({"file_path": format!("/p/keys/{s}"), "content": "x"});
+        call("Write", input, "ok", false)
+    }),
+    ("changed setting", Words, |s| {
         let edit = json!({
             "file_path": "/p/.env", "old_string": format!("A={s}"), "new_string": format!("B={s}"),
         });
         call("Edit", edit, "The file has been updated.", false)
     }),
-    ("answer to a question", |s| {
+    ("answer to a question", Words, |s| {
         let asked = json!({"questions": [{"question": "Which one?"}]});
         let answer = format!(
             "User has answered your questions: \"Which one?\"=\"{s}\". You can now continue."
         );
         call("AskUserQuestion", asked, &answer, false)
     }),
-    ("task", |s| {
+    ("task", Words, |s| {
         let list = json!({"todos": [{"content": s, "status": "in_progress"}]});
         call(
             "TodoWrite",
@@ -195,7 +222,7 @@ pub const PLACES: [PlantSite; 27] = [
             false,
         )
     }),
-    ("commit", |s| {
+    ("commit", Words, |s| {
         let printed = format!("[main 1a2b3c4] {s}\n 1 file changed, 1 insertion(+)");
         call(
             "Bash",
@@ -204,56 +231,56 @@ pub const PLACES: [PlantSite; 27] = [
             false,
         )
     }),
-    ("name of a failed test", |s| {
+    ("name of a failed test", Words, |s| {
         let printed = format!(
             "FAILED tests/test_a.py::test_key[{s}] - assert 0\n1 failed, 2 passed in 0.10s"
         );
         call("Bash", json!({"command": "pytest"}), &printed, false)
     }),
-    ("call without a result", |s| {
+    ("call without a result", Words, |s| {
         call("Bash", json!({"command": s}), "", false)[..1].to_vec()
     }),
-    ("queued prompt", |s| {
+    ("queued prompt", Nothing, |s| {
         vec![
             json!({"type": "queue-operation", "operation": "enqueue", "content": s,
             "timestamp": "2026-04-01T10:00:05.000Z", "sessionId": SESSION}),
         ]
     }),
-    ("title", |s| {
+    ("title", Nothing, |s| {
         vec![json!({"type": "custom-title", "customTitle": s, "sessionId": SESSION})]
     }),
-    ("summary", |s| {
+    ("summary", Words, |s| {
         vec![json!({"type": "summary", "summary": s, "leafUuid": uuid("first")})]
     }),
-    ("branch", |s| {
+    ("branch", Nothing, |s| {
         let mut line = user(json!("hello"));
         line["gitBranch"] = s.into();
         vec![line]
     }),
-    ("directory", |s| {
+    ("directory", Words, |s| {
         let mut line = user(json!("hello"));
         line["cwd"] = format!("/p/{s}").into();
         vec![line]
     }),
-    ("link", |s| {
+    ("link", Words, |s| {
         vec![
             json!({"type": "pr-link", "sessionId": SESSION, "prNumber": 7, "prRepository": "a/b",
             "prUrl": format!("https://x.example/{s}"), "timestamp": "2026-04-01T10:00:05.000Z"}),
         ]
     }),
-    ("description of a command", |s| {
+    ("description of a command", Nothing, |s| {
         let input = json!({"command": "make", "description": s});
         call("Bash", input, "ok", false)
     }),
-    ("search", |s| {
+    ("search", Words, |s| {
         let input = json!({"pattern": s, "path": format!("/p/{s}")});
         call("Grep", input, "Found 1 file", false)
     }),
-    ("fetched page", |s| {
+    ("fetched page", Words, |s| {
         let input = json!({"url": format!("https://x.example/{s}"), "prompt": s});
         call("WebFetch", input, s, false)
     }),
-    ("task of a sub-agent", |s| {
+    ("task of a sub-agent", Words, |s| {
         let input = json!({"description": s, "prompt": s, "subagent_type": "general-purpose"});
         call("Task", input, s, false)
     }),
