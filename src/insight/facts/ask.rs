@@ -53,6 +53,12 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
         told[nth] = true;
         left = left.saturating_sub(chars);
     }
+    // the first heading is a title; others stand only above what is told
+    let headings = (0..parts.len()).filter(|nth| parts[*nth].is_heading);
+    for nth in headings.skip(1) {
+        let next = parts.get(nth + 1).zip(told.get(nth + 1));
+        told[nth] &= next.is_some_and(|(next, told)| *told && !next.is_heading);
+    }
     let mut text = String::new();
     let (mut is_list, mut is_gap) = (false, false);
     for (part, told) in parts.iter().zip(told) {

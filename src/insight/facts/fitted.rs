@@ -249,6 +249,20 @@ pub fn without_mark(point: &str) -> &str {
     numbered.unwrap_or(bare).trim_start()
 }
 
+/// As many sentences as fit; behind one that is hardly more than a name, the beginning of the next.
+pub fn cut_late(text: &str, bytes_max: usize) -> String {
+    let mut out = cut(text, bytes_max);
+    let room = bytes_max.saturating_sub(out.len() + " …".len());
+    let rest = text.strip_prefix(out.as_str()).map(str::trim_start);
+    if let Some(rest) = rest.filter(|rest| !rest.is_empty())
+        && out.len() * 4 < bytes_max
+        && room >= BEGINNING_BYTES_MIN
+    {
+        out.push_str(&format!(" {}…", clipped(rest, room)));
+    }
+    out
+}
+
 /// As many sentences as fit.
 pub fn cut(text: &str, bytes_max: usize) -> String {
     let mut out = String::new();
@@ -267,9 +281,21 @@ pub fn cut(text: &str, bytes_max: usize) -> String {
     }
 }
 
+/// A shorter beginning of a sentence says nothing.
+const BEGINNING_BYTES_MIN: usize = 48;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_told_with_what_it_names() {
+        let point = "Two locks. The cart takes the lock of the shop while the shop waits for the lock of the cart.";
+        let wants = "Two locks. The cart takes the lock of the shop while the shop waits…";
+        assert_eq!(cut_late(point, 75), wants);
+        let point = "The cart takes the lock twice. The shop waits for the lock of the cart.";
+        assert_eq!(cut_late(point, 60), "The cart takes the lock twice.");
+    }
 
     fn lines(text: &str) -> Vec<String> {
         text.lines().map(str::to_owned).collect()

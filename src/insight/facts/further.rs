@@ -1,15 +1,16 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
 use super::line::LocatedItem;
-use super::prompts::{Prompt, exchange};
+use super::prompts::{Prompt, exchange, opens};
 use super::stated::{STEP_BYTES_MAX, one_line, stated_first};
 use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionOutcome, Sourced};
+use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
-use crate::rules::words::{content_words, sentences};
+use crate::rules::words::{content_words, is_same, sentences};
 use rustc_hash::FxHashSet;
 
 /// Requests of one session that are listed, and of these the last ones in any case.
@@ -92,6 +93,34 @@ pub fn requests(
     (all.collect(), told)
 }
 
+/// What was asked last, or agreed with: `first` where nothing was asked after that.
+pub fn last(
+    lines: &[LocatedItem<'_>],
+    prompts: &[Prompt<'_, '_>],
+    first: Option<&Sourced<String>>,
+) -> Option<Sourced<String>> {
+    let prompt = prompts.iter().rfind(|prompt| opens(prompt.line))?;
+    let first = first.filter(|first| first.line == prompt.line.line);
+    let own = || {
+        let text = own_requests(prompt);
+        let best = text.iter().min_by_key(rank);
+        let text = best.map(|best| with_others(best, &text));
+        let text = text.or_else(|| agreed(lines, prompt))?;
+        Some(prompt.line.source(text))
+    };
+    let first = first.map(|first| {
+        let text = first.what.as_str();
+        // where it was asked stands in parentheses behind it
+        let bare = text
+            .strip_suffix(')')
+            .and_then(|text| text.rsplit_once(" ("));
+        prompt
+            .line
+            .source(bare.map_or(text, |(bare, _)| bare).to_owned())
+    });
+    first.or_else(own)
+}
+
 /// What the agent's words state that end what follows a prompt, in a line, where they ask nothing.
 fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
     const SAID_CHARS_MIN: usize = 40;
@@ -144,25 +173,16 @@ fn said(
     prompt: &Prompt<'_, '_>,
     answer: Option<&Answer<'_>>,
 ) -> Option<String> {
-    let prose = &prompt.prose;
-    // a heading stands above what somebody wrote or pasted
-    let said = prose.sentences.iter().enumerate();
-    let said = said.filter(|(nth, _)| !prose.headings.contains(nth));
-    let requests: Vec<Request<'_>> = said
-        .filter_map(|(_, sentence)| request(sentence))
-        .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
-        .filter(|request| !is_scrap(request.text))
-        .collect();
-    let rank = |request: &&Request<'_>| {
-        let about = content_words(request.text);
-        let says = about.iter().any(|word| !is_idle(word));
-        match request.kind {
-            RequestKind::Ask if says => 0,
-            RequestKind::Question => 1,
-            RequestKind::Statement => 2,
-            RequestKind::Ask | RequestKind::Limit => 3,
-        }
-    };
+    const MISSED_BYTES_MAX: usize = 120;
+    let words = prompt.line.words().trim();
+    if let Some(Answer::Said(answer) | Answer::Last(answer)) = answer
+        && words.len() <= MISSED_BYTES_MAX
+        && !words.contains('\n')
+        && is_missed(words, exchange(lines, prompt.at))
+    {
+        return Some(format!("{words}{ANSWERED}{answer}"));
+    }
+    let requests = own_requests(prompt);
     let became = || match answer {
         Some(Answer::Said(answer) | Answer::Last(answer)) => format!("{ANSWERED}{answer}"),
         Some(Answer::Result) => IN_RESULT.to_owned(),
@@ -210,6 +230,30 @@ fn said(
     Some(format!("{text}{became}"))
 }
 
+/// What a prompt says that may be listed.
+fn own_requests<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Request<'p>> {
+    let prose = &prompt.prose;
+    // a heading stands above what somebody wrote or pasted
+    let said = prose.sentences.iter().enumerate();
+    let said = said.filter(|(nth, _)| !prose.headings.contains(nth));
+    said.filter_map(|(_, sentence)| request(sentence))
+        .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
+        .filter(|request| !is_scrap(request.text))
+        .collect()
+}
+
+/// The first is what a prompt is about.
+fn rank(request: &&Request<'_>) -> u8 {
+    let about = content_words(request.text);
+    let says = about.iter().any(|word| !is_idle(word));
+    match request.kind {
+        RequestKind::Ask if says => 0,
+        RequestKind::Question => 1,
+        RequestKind::Statement => 2,
+        RequestKind::Ask | RequestKind::Limit => 3,
+    }
+}
+
 /// A request with what else the prompt says, in order: all of it where that is short, else what else it asks for, as far
 /// as that has room.
 fn with_others(best: &Request<'_>, all: &[Request<'_>]) -> String {
@@ -255,6 +299,18 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
         all.push_str(text);
     }
     all
+}
+
+/// Finished work was to be moved on, a command failed, and the log doesn't show that it was.
+fn is_missed(asked: &str, exchange: &[LocatedItem<'_>]) -> bool {
+    let findings = || exchange.iter().flat_map(|line| line.item.findings);
+    let is_failed = findings().any(|finding| matches!(finding, Finding::Failed { .. }));
+    let is_made = |made: fn(&Finding) -> bool| findings().any(made);
+    let words = content_words(asked);
+    let is_asked = |cue: &str| words.iter().any(|word| is_same(word, cue));
+    is_failed
+        && (is_asked("commit") && !is_made(|finding| matches!(finding, Finding::Commit { .. }))
+            || is_asked("push") && !is_made(|finding| matches!(finding, Finding::Pushed)))
 }
 
 /// A part of something, or nothing but an address: `shop PR #7`.
@@ -357,13 +413,22 @@ fn is_left(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
         .iter()
         .any(|line| line.main);
     let mut findings = exchange.iter().flat_map(|line| line.item.findings);
+    is_last && is_unfinished(exchange) && !findings.any(changes)
+}
+
+/// `8`, `b`: nothing but the name of an option.
+pub fn is_bare_pick(words: &str) -> bool {
+    const PICK_CHARS_MAX: usize = 3;
+    let words = words.trim();
+    words.len() <= PICK_CHARS_MAX && matches!(reply(words), Some(Reply::Picks(_)))
+}
+
+/// The agent is at work there at the end, or was stopped.
+pub fn is_unfinished(exchange: &[LocatedItem<'_>]) -> bool {
+    use SessionOutcome::{Blocked, InProgress, Interrupted};
     let main = exchange.iter().rev().filter(|line| line.main);
     let ended = outcome(main.map(|line| line.item));
-    let is_open = matches!(
-        ended,
-        Some(SessionOutcome::InProgress | SessionOutcome::Blocked)
-    );
-    is_last && is_open && !findings.any(changes)
+    matches!(ended, Some(InProgress | Blocked | Interrupted))
 }
 
 /// Something is not as it was.
@@ -450,5 +515,48 @@ mod tests {
             "write the docs of it (not done)",
         ];
         assert_eq!(told, wants);
+    }
+
+    #[test]
+    fn a_commit_that_failed_is_told_with_what_the_agent_says() {
+        let failed = [Finding::Failed { key: 1 }];
+        let made = [Finding::Commit {
+            hash: "0abc123".into(),
+            subject: "Round once".into(),
+            again: false,
+            size: None,
+        }];
+        let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+        let said = "Agent: A hook put both changes into the commit before, under its subject.";
+        let told = |findings| {
+            let lines = [
+                line(1, ItemKind::Prompt, "User: fix the cart", &[][..]),
+                line(2, ItemKind::Agent, "Agent: It rounds once now.", &[]),
+                line(3, ItemKind::Prompt, "User: commit", &[]),
+                line(
+                    4,
+                    ItemKind::Digest,
+                    "Action: Bash(git commit -m x) → failed",
+                    &failed,
+                ),
+                line(
+                    5,
+                    ItemKind::Digest,
+                    "Action: Bash(git commit -m x) → ok",
+                    findings,
+                ),
+                line(6, ItemKind::Agent, said, &[]),
+            ];
+            let first = lines[0].source(String::new());
+            let (told, _) = requests(&lines, &prompts(&lines), Some(&first), (&[], &[]));
+            let told: Vec<String> = told.into_iter().map(|told| told.what).collect();
+            let last = last(&lines, &prompts(&lines), Some(&first));
+            (told, last.map(|last| last.what))
+        };
+        let (missed, last) = told(&[]);
+        let wants = "commit → A hook put both changes into the commit before, under its subject.";
+        assert_eq!(missed, [wants]);
+        assert_eq!(last, None, "one word is no request of its own");
+        assert!(told(&made).0.is_empty());
     }
 }

@@ -2,7 +2,8 @@
 
 use super::line::LocatedItem;
 use super::words::{folded, points_back, shortened};
-use crate::model::exchange::ItemKind;
+use crate::insight::outcome::is_aside;
+use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
@@ -159,9 +160,18 @@ pub fn says_uncommitted(step: &str) -> bool {
     step == NO_COMMIT || step.starts_with(AFTER_COMMIT)
 }
 
-/// What the agent was about to do when the log ends.
-pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
-    let line = last?;
+/// What the agent was about to do when the log ends; what it announced long before that it did.
+pub fn announced(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let mut main = lines.iter().rev().filter(|line| line.main);
+    let is_call = |line: &&LocatedItem<'_>| line.item.kind == ItemKind::Digest;
+    let calls = main
+        .clone()
+        .take_while(|line| line.item.kind != ItemKind::Agent);
+    let is_stale = calls.filter(is_call).count() > CALLS_MAX;
+    let line = main.find(|line| line.item.kind == ItemKind::Agent)?;
+    if is_stale {
+        return None;
+    }
     let paragraph = line.words().trim_end().rsplit("\n\n").next()?;
     let text = folded(paragraph);
     let goes_on = |sentence: &&str| {
@@ -169,7 +179,8 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
         is_open || announces(sentence)
     };
     let said = sentences(&text).filter(goes_on).last()?;
-    if says_nothing(said) {
+    // `If it still fails, we can copy it` is for somebody else to try
+    if says_nothing(said) || said.starts_with("If ") {
         return None;
     }
     // `Let me restore them` hangs on what stands before it
@@ -186,6 +197,30 @@ pub fn announced(last: Option<&LocatedItem<'_>>) -> Option<Sourced<String>> {
     let said = shortened(said.trim_end_matches(':'), ANNOUNCED_CHARS_MAX);
     Some(line.source(format!("{ABOUT_TO}{said}")))
 }
+
+/// Calls that a remark announces.
+const CALLS_MAX: usize = 5;
+
+/// The last request, where the log breaks off in the middle of it: a call, an interruption or nothing at all stands last.
+pub fn unfinished(
+    lines: &[LocatedItem<'_>],
+    asked: Option<Sourced<String>>,
+) -> Option<Sourced<String>> {
+    let mut main = lines.iter().rev().filter(|line| line.main);
+    let last = main.find(|line| !is_aside(line.item.text))?;
+    let is_over = match last.item.kind {
+        ItemKind::Agent => true,
+        ItemKind::Note => last.words() != INTERRUPTED,
+        _ => false,
+    };
+    let mut asked = asked.filter(|_| !is_over)?;
+    let text = shortened(&asked.what, ANNOUNCED_CHARS_MAX);
+    asked.what = format!("{NOT_FINISHED}{text}");
+    Some(asked)
+}
+
+/// Stands before a request that the log breaks off in the middle of.
+const NOT_FINISHED: &str = "Not finished: ";
 
 /// The plan that a person refused at the end.
 pub fn refused_plan(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
@@ -279,7 +314,7 @@ mod tests {
     fn who_stops_in_the_middle_says_what_comes_next() {
         let said = |text| {
             let line = LocatedItem::sample(ItemKind::Agent, 1, text, &[]);
-            announced(Some(&line)).map(|step| step.what)
+            announced(&[line]).map(|step| step.what)
         };
         let wants = Some("In progress: I'll amend the commit".to_owned());
         assert_eq!(said("Agent: The docs pass. I'll amend the commit:"), wants);
@@ -288,6 +323,27 @@ mod tests {
         let waits = "Agent: The rewrite of carts is with an agent. Waiting on completion.";
         let wants = "In progress: The rewrite of carts is with an agent. Waiting on completion.";
         assert_eq!(said(waits).as_deref(), Some(wants));
+    }
+
+    #[test]
+    fn a_request_that_the_log_breaks_off_in_is_left() {
+        let prompt = LocatedItem::sample(ItemKind::Prompt, 1, "User: open a PR", &[]);
+        let agent = LocatedItem::sample(ItemKind::Agent, 2, "Agent: The tree is clean.", &[]);
+        let call = LocatedItem::sample(ItemKind::Digest, 3, "Action: Bash(git add .) → ok", &[]);
+        let note = LocatedItem::sample(ItemKind::Note, 4, "Note: interrupted by the user", &[]);
+        let left = |lines: &[LocatedItem<'_>]| {
+            let asked = prompt.source("open a PR".to_owned());
+            unfinished(lines, Some(asked)).map(|step| step.what)
+        };
+        let wants = Some("Not finished: open a PR".to_owned());
+        assert_eq!(left(&[prompt, agent, call]), wants);
+        assert_eq!(left(&[prompt, agent, note]), wants);
+        assert_eq!(left(&[prompt, call, agent]), None);
+        let announces = LocatedItem::sample(ItemKind::Agent, 2, "Agent: Let me push it.", &[]);
+        let said = |lines: &[LocatedItem<'_>]| announced(lines).map(|step| step.what);
+        assert!(said(&[prompt, announces, call]).is_some());
+        let many = [&[prompt, announces][..], &[call; 9]].concat();
+        assert_eq!(said(&many), None, "it did that");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod prompts;
 mod prose;
 mod pull_requests;
 mod remarks;
+mod repeats;
 mod result;
 mod rewritten;
 mod session_context;
@@ -63,6 +64,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         tasks::drop_left_behind(&mut next, lines);
         history::note_older(&mut next, &commits, lines);
     }
+    let has_tasks = !next.is_empty();
     next.extend(history::unpushed(&commits, history::has_remote(lines)));
     let files_modified = changed_files::files(lines);
     let has_commits = !commits.is_empty();
@@ -73,15 +75,24 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         .is_some_and(|asked| asked.what.contains("commit"));
     next.extend(left::not_permitted(lines));
     next.extend(uncommitted.filter(|_| !asks_for_it));
+    let is_listed = has_tasks || asked.is_some();
     next.extend(asked);
     if matches!(
         outcome,
         Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
     ) {
-        next.extend(left::refused_plan(lines).or_else(|| left::announced(last_words)));
+        let said = left::refused_plan(lines).or_else(|| left::announced(lines));
+        let asked = || further::last(lines, &prompts, objective.as_ref());
+        let begun = || left::unfinished(lines, asked()).filter(|_| !is_listed);
+        next.extend(said.or_else(begun));
     }
     let [decisions, agent_decisions] = decided::listed(lines);
-    let told = told(lines, &prompts, objective.as_ref(), &commits);
+    let told = told(
+        lines,
+        &prompts,
+        shown(&objective, &whole).as_ref(),
+        &commits,
+    );
     let tests = test_runs::test_runs(lines);
     Summary {
         checks: checks::checks(lines),
@@ -105,6 +116,15 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         next_steps: tasks::next_steps(next, last_words, left::is_work(lines)),
         llm: None,
     }
+}
+
+/// What stands under the heading of the objective.
+fn shown(objective: &Option<Sourced<String>>, whole: &Option<String>) -> Option<Sourced<String>> {
+    let mut shown = objective.clone()?;
+    if let Some(whole) = whole {
+        shown.what.clone_from(whole);
+    }
+    Some(shown)
 }
 
 /// What a session came to, in people's and agents' words.
@@ -131,6 +151,12 @@ fn told(
     all.for_each(|said| rewritten.tell(&mut said.what));
     let all = result.iter_mut().chain(&mut steps);
     all.for_each(|said| overtaken::drop_overtaken(said, lines));
+    if let Some(result) = &result {
+        steps
+            .iter_mut()
+            .for_each(|step| repeats::drop_repeated(&mut step.what, &result.what));
+    }
+    steps.retain(|step| !step.what.is_empty());
     Told {
         result,
         steps,
@@ -172,4 +198,59 @@ fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
     }
     all.retain(|change| change.what.old != change.what.new || change.what.renamed.is_some());
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prompts::prompts;
+    use result::result;
+
+    fn told(items: &[(ItemKind, &str)]) -> Option<String> {
+        let lines: Vec<LocatedItem<'_>> = items
+            .iter()
+            .map(|(kind, text)| LocatedItem::sample(*kind, 1, text, &[]))
+            .collect();
+        let result = result(&lines, &prompts(&lines), None).result;
+        result.map(|told| told.what)
+    }
+
+    #[test]
+    fn a_report_says_more_than_remarks_before_an_agent_waits() {
+        let report = format!(
+            "Agent: All of it is on its way:\n\n- PR #7 rounds totals half up\n- carts add up once{}\n\nNothing else changed.",
+            ", and so do orders".repeat(12)
+        );
+        let waits = "Agent: The reply is posted on the thread of the review. Waiting for the build of the branch; once it \
+            lands I'll merge it, reply to the second thread, and close the issue of the shop's totals.";
+        let items = [
+            (ItemKind::Prompt, "User: make totals add up and open a PR"),
+            (ItemKind::Agent, report.as_str()),
+            (ItemKind::Digest, "Action: Bash(gh pr view) → 4 lines"),
+            (ItemKind::Agent, waits),
+        ];
+        let told = told(&items).expect("a report");
+        assert!(told.contains("- PR #7 rounds totals half up"), "{told}");
+    }
+
+    #[test]
+    fn where_a_log_breaks_off_its_remarks_are_told_so_far() {
+        let call = (ItemKind::Digest, "Action: Read(cart.rs) → 9 lines");
+        let items = [
+            (ItemKind::Prompt, "User: make totals add up"),
+            (
+                ItemKind::Agent,
+                "Agent: Totals round each row, and the sum again.",
+            ),
+            call,
+            (
+                ItemKind::Agent,
+                "Agent: Both roundings are in one function now.",
+            ),
+            call,
+            call,
+        ];
+        let wants = "So far: Totals round each row, and the sum again. Both roundings are in one function now.";
+        assert_eq!(told(&items).as_deref(), Some(wants));
+    }
 }

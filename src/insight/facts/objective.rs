@@ -275,13 +275,21 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], rest_room: usize) -> String 
 /// So many characters say where a text ends.
 const END_CHARS: usize = 12;
 
-/// The sentence that an objective is made around: the ask; who only describes comes to the point with a contrast.
+/// The sentence that an objective is made around: the ask; who only describes comes to the point with a question at the
+/// end, or with a contrast.
 fn opening<'a, 'p>(all: &'a [Told<'p>]) -> Option<&'a Told<'p>> {
     let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(told.text);
     let ask = all.iter().take(OPENING_SENTENCES).find(is_ask);
     let turn = || all.iter().find(|told| turns(told.text) && says(told.text));
     let any = || all.iter().find(|told| says(told.text));
-    ask.or_else(turn).or_else(any).or(all.first())
+    let is_question = |told: &&Told<'_>| told.kind == RequestKind::Question && says(told.text);
+    // what is asked about has room before it
+    let fits = |told: &&Told<'_>| {
+        let first = all.first().map_or(0, |first| first.text.chars().count());
+        first + told.text.chars().count() + 2 <= OBJECTIVE_CHARS_MAX
+    };
+    let asks = || all.last().filter(is_question).filter(fits);
+    ask.or_else(asks).or_else(turn).or_else(any).or(all.first())
 }
 
 /// Puts a sentence in its place, where all of them fit then.
@@ -548,6 +556,23 @@ mod tests {
         }
         let nothing = told(&shop, &[(ItemKind::Prompt, "User: /clear")]);
         assert_eq!(nothing, None);
+    }
+
+    #[test]
+    fn who_describes_and_then_asks_is_told_with_the_question() {
+        let prompt = "User: Lately the cart rounds each row. On some days that is a cent too much, and on all the \
+            other days it is a cent too little. Totals of the shop come from the same rows as those of the export. \
+            Is there something in our settings that causes that?";
+        let told = told(&SessionContext::default(), &[(ItemKind::Prompt, prompt)]);
+        let told = told.expect("somebody asks");
+        assert!(
+            told.starts_with("Lately the cart rounds each row."),
+            "{told}"
+        );
+        assert!(
+            told.ends_with("Is there something in our settings that causes that?"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub fn prose<'p>(prompt: &'p str, before: &str) -> Prose<'p> {
     let last = prompt.rsplit("\n\n").next().filter(|_| is_shell(prompt));
     if let Some(last) = last {
         prose.read(last, before);
+        // `please fix` is about what the terminal showed
+        prose.error = prose.error.or_else(|| prompt.lines().find_map(error));
     }
     if prose.sentences.is_empty() {
         prose.read(prompt, before);
@@ -504,6 +506,15 @@ mod tests {
             read(id),
             ["why is the session 0bdbfa06… not there any more"]
         );
+    }
+
+    #[test]
+    fn what_a_terminal_showed_is_the_error_that_is_asked_about() {
+        let prompt = "➜  shop git:(main) ✗ git push\nerror: no `hooks.toml` in this folder\n\
+            ➜  shop git:(main) ✗ hooks uninstall\n`pre-push` does not exist\n\nplease fix. i use no hooks";
+        let prose = prose(prompt, "");
+        assert_eq!(prose.sentences, ["please fix.", "i use no hooks"]);
+        assert_eq!(prose.error, Some("error: no `hooks.toml` in this folder"));
     }
 
     #[test]

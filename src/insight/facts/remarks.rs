@@ -2,17 +2,19 @@
 
 use super::fitted::is_point;
 use super::line::LocatedItem;
-use super::stated::{STEP_BYTES_MAX, stated, stated_first};
+use super::prompts::opens;
+use super::stated::{STEP_BYTES_MAX, one_line, stated, stated_first};
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
+use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, announces, ending};
 use crate::rules::words::sentences;
 
 /// A shorter remark says that something is done, not what.
 const REMARK_CHARS_MIN: usize = 40;
 
-/// Remarks before an agent waits.
+/// Remarks before an agent waits, or before a log breaks off.
 const REMARKS_MAX: usize = 4;
 
 /// What the last remarks before an agent waits say is done, each in a line.
@@ -32,6 +34,43 @@ pub(super) fn done_so_far(exchange: &[LocatedItem<'_>]) -> Vec<String> {
     let mut all: Vec<String> = done.take(REMARKS_MAX).collect();
     all.reverse();
     all
+}
+
+/// What the last remarks state where work was going on when the log ends.
+pub(super) fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let exchange = lines
+        .iter()
+        .rposition(opens)
+        .map_or(lines, |at| &lines[at + 1..]);
+    let mut main = exchange.iter().rev().filter(|line| line.main);
+    let last = main.find(|line| line.item.kind != ItemKind::Note)?;
+    if last.item.kind == ItemKind::Agent && states(last.words()) {
+        return None;
+    }
+    let words = exchange.iter().rev();
+    let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let mut said: Vec<(&LocatedItem<'_>, String)> = words
+        .map(|line| (line, one_line(&stated_first(line.words()), STEP_BYTES_MAX)))
+        .filter(|(_, said)| !said.is_empty())
+        .take(REMARKS_MAX)
+        .collect();
+    said.reverse();
+    let all: Vec<String> = said.iter().map(|(_, said)| said.clone()).collect();
+    let (last, _) = said.last()?;
+    let text = all.join(" ");
+    let is_enough = text.chars().count() >= REMARK_CHARS_MIN;
+    is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
+}
+
+/// Stands before what was stated in the middle of work.
+pub(super) const SO_FAR: &str = "So far: ";
+
+/// A list stands in lines of its own.
+pub(super) fn led(lead: &str, text: String) -> String {
+    match text.lines().next().is_some_and(is_point) {
+        true => format!("{}\n{text}", lead.trim_end()),
+        false => format!("{lead}{text}"),
+    }
 }
 
 /// Points of reports in the middle of work that name files which were changed; none where the last words name one.
@@ -77,3 +116,8 @@ pub(super) fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String
 
 /// More points of the middle of work are a log.
 const PARTS_MAX: usize = 5;
+
+/// The words don't announce what comes next.
+pub(super) fn states(words: &str) -> bool {
+    !words.trim_end().ends_with([':', '…']) && ending(words) != Ending::GoesOn
+}

@@ -2,11 +2,11 @@
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
 use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
-use super::further::{asks_for_work, changes, says_something};
+use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::remarks::{done_so_far, parts};
-use super::stated::{STEP_BYTES_MAX, begun, one_line, stated, stated_first};
+use super::remarks::{SO_FAR, done_so_far, led, parts, so_far, states};
+use super::stated::{STEP_BYTES_MAX, begun, one_line, stated};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -74,13 +74,15 @@ pub fn result(
     let main = answers.iter().position(Answer::says);
     // better short than nothing
     let main = main.or_else(|| answers.iter().position(|answer| !answer.said.is_empty()));
+    let main = main.filter(|nth| !answers[*nth].is_menu);
     let Some(main) = main.map(|main| answers.remove(main)) else {
         return Results {
             result: so_far(lines),
             ..Results::default()
         };
     };
-    let opening = opening(&mut answers, &main, prompts, objective).filter(Answer::says);
+    let opening = opening(&mut answers, &main, prompts, objective);
+    let opening = opening.filter(|answer| answer.says() && !answer.is_menu);
     let mut steps = steps(&answers, last);
     let room = match (&opening, steps.is_empty()) {
         (None, true) => BEGINNING_CHARS_MAX,
@@ -88,6 +90,9 @@ pub fn result(
         (Some(_), _) => RESULT_CHARS_MAX - OPENING_CHARS_MAX / 2,
     };
     let mut text = main.beginning(room);
+    if main.is_partial && text.len() < SHORT_BYTES {
+        text = so_far(lines).map_or(text, |said| said.what);
+    }
     let told = opening.iter().map(|answer| answer.at).chain([main.at]);
     let told = told.collect();
     let opening = opening.map(|answer| {
@@ -157,32 +162,6 @@ fn steps(answers: &[Answer<'_, '_>], last: Option<usize>) -> Vec<(usize, Sourced
     steps
 }
 
-/// What the last remarks state where work was going on when the log ends.
-fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let exchange = lines
-        .iter()
-        .rposition(opens)
-        .map_or(lines, |at| &lines[at + 1..]);
-    let mut main = exchange.iter().rev().filter(|line| line.main);
-    let last = main.find(|line| line.item.kind != ItemKind::Note)?;
-    if last.item.kind == ItemKind::Agent && states(last.words()) {
-        return None;
-    }
-    let words = exchange.iter().rev();
-    let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
-    let mut said: Vec<(&LocatedItem<'_>, String)> = words
-        .take(REMARKS_MAX)
-        .map(|line| (line, one_line(&stated_first(line.words()), STEP_BYTES_MAX)))
-        .filter(|(_, said)| !said.is_empty())
-        .collect();
-    said.reverse();
-    let all: Vec<String> = said.iter().map(|(_, said)| said.clone()).collect();
-    let (last, _) = said.last()?;
-    let text = all.join(" ");
-    let is_enough = text.chars().count() >= RESULT_CHARS_MIN;
-    is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
-}
-
 /// Stands before an answer that changed nothing, where files were changed later.
 const AT_FIRST: &str = "At first: ";
 
@@ -191,20 +170,6 @@ const FIRST: &str = "First: ";
 
 /// It says what stood there, not how.
 const AT_FIRST_CHARS_MAX: usize = 500;
-
-/// A list stands in lines of its own.
-fn led(lead: &str, text: String) -> String {
-    match text.lines().next().is_some_and(is_point) {
-        true => format!("{}\n{text}", lead.trim_end()),
-        false => format!("{lead}{text}"),
-    }
-}
-
-/// Stands before what was stated in the middle of work.
-const SO_FAR: &str = "So far: ";
-
-/// Remarks of the end of a log that say where the work stood.
-const REMARKS_MAX: usize = 4;
 
 /// What a prompt asks for, in a few words.
 fn asked(prompts: &[Prompt<'_, '_>], at: usize) -> Option<String> {
@@ -266,11 +231,18 @@ fn answers<'l, 't>(
         } else {
             0.0
         };
+        if next.is_some_and(|next| is_bare_pick(next.line.words())) {
+            answer.is_menu = true;
+            answer.weight -= MENU_WEIGHT;
+        }
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);
         (!is_refused && !is_small_talk).then_some(answer)
     });
     each.collect()
 }
+
+/// What somebody only picked from comes behind all else.
+const MENU_WEIGHT: f64 = 20.0;
 
 /// The agent said something there.
 fn says_anything(exchange: &[LocatedItem<'_>]) -> bool {
@@ -304,6 +276,10 @@ struct Answer<'l, 't> {
     is_all: bool,
     /// Somebody asked for an account of the session.
     is_account: bool,
+    /// Somebody only picked from what it lists.
+    is_menu: bool,
+    /// The log breaks off in the middle of the work.
+    is_partial: bool,
     /// Where its prompt stands.
     at: usize,
     came: Came,
@@ -338,7 +314,10 @@ impl<'l, 't> Answer<'l, 't> {
         // who tells much and asks at its end which way to go on has answered
         let is_answer = came != Came::Changed && words.len() >= ANSWER_BYTES_MIN;
         let asks_back = came != Came::Changed && asks_back(words);
-        if !is_last && is_cut(exchange, line) || is_open && !is_answer || asks_back {
+        let is_cut = is_cut(exchange, line);
+        let is_partial = is_last && is_cut && is_unfinished(exchange);
+        if is_partial && proposes(&said) || !is_last && is_cut || is_open && !is_answer || asks_back
+        {
             return None;
         }
         let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
@@ -355,6 +334,8 @@ impl<'l, 't> Answer<'l, 't> {
             around,
             is_all,
             is_account: false,
+            is_menu: false,
+            is_partial,
             at,
             came,
             weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
@@ -376,7 +357,11 @@ impl<'l, 't> Answer<'l, 't> {
             false => said.extend(stated(self.line.words())),
         }
         said.extend_from_slice(&self.said[self.said.len() - behind..]);
-        fitted(&said, chars_max)
+        let text = fitted(&said, chars_max);
+        match self.is_partial {
+            true => led(SO_FAR, text),
+            false => text,
+        }
     }
 
     /// Its longer words, by how they begin in small letters.
@@ -398,7 +383,8 @@ impl<'l, 't> Answer<'l, 't> {
     /// In a line; of a list its first points.
     fn step(&self) -> Option<String> {
         let step = one_line(&self.said, STEP_BYTES_MAX);
-        (step.chars().count() >= RESULT_CHARS_MIN).then_some(step)
+        let lead = if self.is_partial { SO_FAR } else { "" };
+        (step.chars().count() >= RESULT_CHARS_MIN).then(|| format!("{lead}{step}"))
     }
 }
 
@@ -419,7 +405,8 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
     let (at, last) = words.next()?;
     let (said, is_all) = begun(last.words());
     let bytes: usize = said.iter().map(String::len).sum();
-    if bytes < SHORT_BYTES {
+    let waits = bytes < LIST_BYTES_MIN && ending(last.words()) == Ending::Waits;
+    if bytes < SHORT_BYTES || waits {
         let long = words.take(NEAR_ANSWERS).find_map(|(at, line)| {
             let after = exchange[at..].iter().flat_map(|line| line.item.findings);
             let is_late = after.filter(is_edit).count() * 2 <= edits;
@@ -436,7 +423,7 @@ fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<La
         }
     }
     // who waits tells what is done in the words before
-    let mut all = match bytes < LIST_BYTES_MIN && ending(last.words()) == Ending::Waits {
+    let mut all = match waits {
         true => done_so_far(&exchange[..at]),
         false => parts(&exchange[..at], &said),
     };
@@ -505,14 +492,31 @@ fn asks_to_choose(words: &str) -> bool {
     lists_options(words) || line.ends_with('?') && sentences(&line).last().is_some_and(asks_which)
 }
 
-/// The words don't announce what comes next.
-fn states(words: &str) -> bool {
-    !words.trim_end().ends_with([':', '…']) && ending(words) != Ending::GoesOn
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_somebody_picked_from_is_no_result() {
+        use crate::insight::facts::prompts::prompts;
+        let line = |kind, text| LocatedItem::sample(kind, 1, text, &[]);
+        let menu = format!(
+            "Agent: Open:\n{}Reply with a number.",
+            "- the totals of carts\n".repeat(40)
+        );
+        let lines = [
+            line(ItemKind::Prompt, "User: /check the open tasks"),
+            line(ItemKind::Agent, &menu),
+            line(ItemKind::Prompt, "User: 8"),
+            line(
+                ItemKind::Agent,
+                "Agent: Carts round each row, so that totals differ by a cent.",
+            ),
+        ];
+        let told = result(&lines, &prompts(&lines), None).result;
+        let wants = "Carts round each row, so that totals differ by a cent.";
+        assert_eq!(told.map(|told| told.what).as_deref(), Some(wants));
+    }
 
     #[test]
     fn the_result_is_what_came_of_work() {

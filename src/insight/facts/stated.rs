@@ -1,7 +1,7 @@
 //! What an agent's words state, line by line, without what only leads to it: prose, points of lists, rows of
 //! tables.
 
-use super::fitted::{BEGINNING_CHARS_MAX, cut, is_point, points_left, without_mark};
+use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
 use super::tasks::is_about_next;
 use super::words::folded;
 use crate::rules::left::is_undone;
@@ -359,7 +359,7 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
                 room
             };
             text.push_str(joint);
-            text.push_str(&cut(piece, room));
+            text.push_str(&cut_late(piece, room));
         } else if in_list && let left @ 1.. = points_left(&lines[nth..]) {
             text.push_str(&format!("; and {left} more"));
         }

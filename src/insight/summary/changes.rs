@@ -75,7 +75,7 @@ const FILES_MAX: usize = 40;
 /// Scratch files are only counted, and so are files beyond the first ones.
 pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let kept: Vec<_> = kept(summary).collect();
-    let named = named(&kept);
+    let named = named(summary, &kept);
     let folder = shared_folder(named.iter().map(|file| file.what.path.as_str()));
     let head = folder.map(|folder| format!("In `{folder}`:"));
     let told = |file: &Sourced<ChangedFile>| {
@@ -137,10 +137,18 @@ fn kept(summary: &Summary) -> impl Iterator<Item = &Sourced<ChangedFile>> {
     all.filter(|file| !is_throwaway(&file.what.path))
 }
 
-/// As many of them as are told, in their order: those that only git tells give way to those that were edited.
-fn named<'f>(kept: &[&'f Sourced<ChangedFile>]) -> Vec<&'f Sourced<ChangedFile>> {
+/// As many of them as are told, in their order: those that only git tells give way to those that were edited, and say
+/// nothing beside these where a whole folder was committed.
+fn named<'f>(
+    summary: &Summary,
+    kept: &[&'f Sourced<ChangedFile>],
+) -> Vec<&'f Sourced<ChangedFile>> {
     let edited = kept.iter().filter(|file| !file.what.by_git).count();
-    let mut by_git = FILES_MAX.saturating_sub(edited);
+    let is_folder = edited > 0 && largest_commit(summary) >= FOLDER_COMMITTED_MIN;
+    let mut by_git = match is_folder {
+        true => 0,
+        false => FILES_MAX.saturating_sub(edited),
+    };
     let fits = |file: &&&Sourced<ChangedFile>| {
         let fits = !file.what.by_git || by_git > 0;
         by_git -= usize::from(file.what.by_git && fits);
@@ -150,10 +158,18 @@ fn named<'f>(kept: &[&'f Sourced<ChangedFile>]) -> Vec<&'f Sourced<ChangedFile>>
     named.take(FILES_MAX).collect()
 }
 
+/// A commit of so many files holds a folder that nobody wrote in the session.
+const FOLDER_COMMITTED_MIN: u64 = 120;
+
+/// The files of the largest commit, as git counted them.
+fn largest_commit(summary: &Summary) -> u64 {
+    let sizes = summary.commits.iter().filter_map(|commit| commit.what.size);
+    sizes.map(|size| size.files).max().unwrap_or(0)
+}
+
 /// How many are not named: those beyond the first ones, and those that git counted at a commit.
 fn more_files(summary: &Summary, kept: usize, named: usize) -> Option<String> {
-    let sizes = summary.commits.iter().filter_map(|commit| commit.what.size);
-    let largest = sizes.map(|size| size.files).max().unwrap_or(0);
+    let largest = largest_commit(summary);
     let known = kept as u64;
     let more = known.max(largest) - named as u64;
     let files = plural(more, "more file");
@@ -239,8 +255,9 @@ mod tests {
         };
         summary.commits = vec![sourced(1, commit)];
         let lines = files(&summary, &LlmAdditions::default());
-        let last = "- and at least 792 more files, as git counted at the commit";
+        let last = "- and at least 822 more files, as git counted at the commit";
         assert_eq!(lines.last().map(String::as_str), Some(last));
+        assert_eq!(lines.len(), 10 + 1, "a folder was committed");
     }
 
     #[test]

@@ -1,0 +1,70 @@
+//! Points of one part of a result that another part tells too.
+
+use super::fitted::{is_point, without_mark};
+use crate::rules::words::{content_words, is_same};
+
+/// Drops points of `text` that `other` has, and what then leads to nothing.
+pub(super) fn drop_repeated(text: &mut String, other: &str) {
+    let told: Vec<Vec<String>> = points(other).map(content_words).collect();
+    let is_told = |line: &&str| {
+        is_point(line) && {
+            let own = content_words(without_mark(line));
+            told.iter().any(|told| is_same_point(&own, told))
+        }
+    };
+    if told.is_empty() || !text.lines().any(|line| is_told(&line)) {
+        return;
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let mut is_gone = false;
+    for line in text.lines() {
+        if is_told(&line) {
+            is_gone = true;
+            continue;
+        }
+        // all points of the list above are gone
+        if std::mem::take(&mut is_gone) && !is_point(line) {
+            drop_lead(&mut kept);
+        }
+        kept.push(line);
+    }
+    if is_gone {
+        drop_lead(&mut kept);
+    }
+    *text = kept.join("\n");
+}
+
+fn drop_lead(kept: &mut Vec<&str>) {
+    if kept.last().is_some_and(|last| last.ends_with(':')) {
+        kept.pop();
+    }
+}
+
+fn points(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| is_point(line)).map(without_mark)
+}
+
+/// They begin with the same word, and most words of one stand in the other.
+fn is_same_point(own: &[String], told: &[String]) -> bool {
+    const WORDS_MIN: usize = 2;
+    let is_in = |word: &&String| told.iter().any(|other| is_same(other, word));
+    let shared = own.iter().filter(is_in).count();
+    own.len() >= WORDS_MIN && own.first() == told.first() && shared * 5 >= own.len() * 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_twice_is_told_once() {
+        let mut first = "The cart rounds once:\n- cart.rs: rounds half up\nSecrets:\n- CART_KEY - the key of the cart\n\
+            - SHOP_KEY - the key of the shop\nAll is set."
+            .to_owned();
+        let later = "Add these:\n- CART_KEY: the key of the cart\n- SHOP_KEY: key of the shop (base64)\n\
+            - cart.rs: prints totals";
+        drop_repeated(&mut first, later);
+        let wants = "The cart rounds once:\n- cart.rs: rounds half up\nAll is set.";
+        assert_eq!(first, wants);
+    }
+}
