@@ -59,7 +59,7 @@ pub struct MergeArgs {
     /// Use the settings, rules and redact.key of this folder [default: built-in settings]
     #[arg(long, value_name = "DIR")]
     settings: Option<PathBuf>,
-    /// Deliver episodes without a receipt to this sink of the settings, and print all receipts
+    /// Deliver the episodes that have no receipt yet to this sink, and print all receipts
     #[arg(long, value_name = "SINK", conflicts_with_all = ["tables", "latest"], requires = "settings")]
     deliver: Option<String>,
     /// Receipts that an earlier --deliver printed
@@ -194,7 +194,9 @@ fn replayed(
 /// What comes and goes here is for programs.
 fn pipes_only(example: &str, ctx: &Ctx) -> Result<(), Error> {
     match ctx.stdin.terminal || ctx.out.is_terminal() {
-        true => Err(Error::usage("it reads from a pipe and writes to one").hinted(example)),
+        true => {
+            Err(Error::usage("this command reads from a pipe and writes to one").hinted(example))
+        }
         false => Ok(()),
     }
 }
