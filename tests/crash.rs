@@ -153,7 +153,7 @@ fn a_disk_that_fails_is_an_error_that_names_the_store_and_costs_nothing() {
             let code = ran.status.code();
             assert!(matches!(code, Some(0 | 1)), "{fault}: {code:?}: {told}");
             assert!(
-                code == Some(0) || told.contains("sessionmill: "),
+                code == Some(0) || told.contains("error: "),
                 "{fault}: {told}"
             );
             assert!(!told.contains("panicked"), "{fault}: {told}");

@@ -2,6 +2,7 @@
 
 use super::{CodingAgent, claude, codex, gemini, opencode, qwen};
 use crate::config::Env;
+use crate::model::choice::{expected, listed};
 use crate::model::entry::Entry;
 use crate::model::session::Session;
 use crate::model::shell;
@@ -93,7 +94,7 @@ pub fn by_word(word: &str) -> Option<Agent> {
 /// # Errors
 /// What to write instead: `write claude, codex or gemini`.
 pub fn named(word: &str) -> Result<Agent, String> {
-    by_word(word).ok_or_else(|| format!("write {}", listed(words())))
+    by_word(word).ok_or_else(|| expected(word, words().map(Agent::as_str)))
 }
 
 /// Whoever may have done something: an agent, a person, or nobody knows who.
@@ -103,21 +104,12 @@ pub fn named(word: &str) -> Result<Agent, String> {
 pub fn doer_named(word: &str) -> Result<Agent, String> {
     let all = || words().chain([Agent::PERSON, Agent::UNKNOWN]);
     let found = all().find(|agent| agent.as_str() == word);
-    found.ok_or_else(|| format!("write {}", listed(all())))
+    found.ok_or_else(|| expected(word, all().map(Agent::as_str)))
 }
 
 /// `claude, codex or gemini`.
 pub fn choice() -> String {
-    listed(words())
-}
-
-fn listed(agents: impl Iterator<Item = Agent>) -> String {
-    let mut words: Vec<&str> = agents.map(Agent::as_str).collect();
-    let last = words.pop().unwrap_or_default();
-    match words.is_empty() {
-        true => last.to_owned(),
-        false => format!("{} or {last}", words.join(", ")),
-    }
+    listed(words().map(Agent::as_str))
 }
 
 /// The folders in which an agent keeps its logs.

@@ -7,7 +7,7 @@ use crate::agents::registry;
 use crate::config;
 use crate::config::change::{KeyChange, SettingsFile, settings_at};
 use crate::config::edit::Edited;
-use crate::model::layout::table::TextList;
+use crate::model::layout::table::{TextList, WORDS_MIN};
 use crate::pipeline::steps::enrich::llm_summary::template;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -112,6 +112,7 @@ fn show(ctx: &mut Ctx) -> Result<()> {
         vec![key, format!("{value}  {}{note}", setting.origin)]
     });
     let list = TextList {
+        words_min: WORDS_MIN,
         heads: vec!["SETTING", "VALUE AND WHERE IT COMES FROM"],
         rows: rows.collect(),
     };

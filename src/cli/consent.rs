@@ -129,7 +129,7 @@ fn list(ctx: &mut Ctx) -> Result<()> {
         let what = match (said.given, said.scope == TRACKING && !reads) {
             (true, false) => "given",
             (true, true) => "off now, given",
-            (false, _) => "withdrawn",
+            (false, _) => "revoked",
         };
         let line = format!(
             "{}: {what} {} with version {}",
@@ -180,7 +180,7 @@ fn report(command: &str, endpoint: &Endpoint, given: bool, ctx: &mut Ctx) -> Res
     }
     let line = match given {
         true => format!("{endpoint}: consent is recorded"),
-        false => format!("{endpoint}: consent is withdrawn; nothing is sent there from now on"),
+        false => format!("{endpoint}: consent is revoked; nothing is sent there from now on"),
     };
     ctx.out.did(line)
 }

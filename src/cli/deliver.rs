@@ -58,7 +58,7 @@ enum Verb {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Read back everything that was delivered; exit 3 if something is missing or there twice
+    /// Read back everything that was delivered; exit 3 if something is missing or duplicated
     Verify {
         /// Only this sink
         #[arg(value_name = "SINK")]
@@ -236,7 +236,7 @@ fn regroup(from: &str, dry_run: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
     ctx.out
         .line(format!("{verb} {episodes} from {from} to {to}"))?;
     ctx.out
-        .note("the next run removes them there and delivers them again; see sessionmill plan")?;
+        .note("the next run removes them there and delivers them again; to see what it does: sessionmill plan")?;
     Ok(Exit::Done)
 }
 
@@ -352,7 +352,7 @@ fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) ->
             if v.without_text > 0 {
                 let texts = plural(v.without_text, "text");
                 ctx.out.note(format!(
-                    "{texts} of these are stored by the sinks only: sessionmill run --rebuild --all reads the logs that remain"
+                    "only the sinks have {texts} of these; to read the logs that still exist: sessionmill run --rebuild --all"
                 ))?;
             }
             if v.missing > v.requeued {
@@ -474,11 +474,10 @@ fn list_dead(dead: &[DeadLetter], ctx: &mut Ctx) -> Result<Exit> {
         .collect();
     ctx.out.text(table(&rows, &[]))?;
     if let [one, ..] = dead {
-        let hint = format!(
-            "hint: sessionmill show {}; deliver dead replay --all",
-            one.id
-        );
-        ctx.out.note(hint)?;
+        ctx.out
+            .note(format!("to read one: sessionmill show {}", one.id))?;
+        ctx.out
+            .note("to retry all: sessionmill deliver dead replay --all")?;
     }
     Ok(Exit::Done)
 }

@@ -48,7 +48,7 @@ pub fn enable(args: &EnableArgs, ctx: &mut Ctx) -> Result<Exit> {
     let file = ctx.home.config();
     report("enable", true, &file, None, ctx)?;
     ctx.out
-        .note("hint: sessionmill run; then `sessionmill schedule install` runs it regularly")?;
+        .note("hint: sessionmill run\nto run it regularly: sessionmill schedule install")?;
     Ok(Exit::Done)
 }
 
@@ -77,7 +77,7 @@ pub fn disable(args: &DisableArgs, ctx: &mut Ctx) -> Result<Exit> {
     edit::set_enabled(&file, false)?;
     report("disable", false, &file, None, ctx)?;
     ctx.out.note(
-        "hint: stored sessions stay searchable; `sessionmill schedule remove` stops the timer",
+        "stored sessions stay searchable\nto stop the timer too: sessionmill schedule remove",
     )?;
     Ok(Exit::Done)
 }

@@ -3,18 +3,21 @@
 use super::out::Out;
 use super::world::World;
 use crate::memory::when::without_doubt;
+use crate::model::choice::{listed, nearest};
 use crate::model::error::ErrorKind;
-use clap::error::ErrorKind as Slip;
+use clap::error::{ContextKind, ContextValue, ErrorKind as Slip};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
 
-/// The command that a line names, as documents call it: `deliver status`; empty where it names none.
+/// The command that a line names, or asks help for, as documents call it: `deliver status`; empty where it
+/// names none.
 pub fn command(argv: &[OsString], tree: &clap::Command) -> String {
     let mut at = tree;
     let mut names: Vec<String> = Vec::new();
     for word in argv.iter().skip(1).filter_map(|word| word.to_str()) {
-        if word.starts_with('-') {
+        let asks_help = word == "help" && names.is_empty();
+        if word.starts_with('-') || asks_help {
             continue;
         }
         let Some(next) = at.find_subcommand(word) else {
@@ -60,25 +63,69 @@ fn ask_when(argv: &mut [OsString], world: &mut World) {
     }
 }
 
-/// What besides clap's own words helps.
-pub fn hint(slip: Slip, command: &str) -> Option<&'static str> {
-    let is_word = slip == Slip::UnknownArgument && command == "search";
-    is_word.then_some("to leave a word out: sessionmill search token -- -expiry")
-}
-
-/// A refused line as programs read it.
-pub fn document(refused: &clap::Error, command: &str) -> Value {
+/// A refused line in words: what is wrong, and what helps.
+pub fn told(refused: &clap::Error, command: &str, tree: &clap::Command) -> (String, String) {
+    let help = format!("sessionmill {command} --help").replace("  ", " ");
+    if refused.kind() == Slip::DisplayHelpOnMissingArgumentOrSubcommand {
+        return ("a subcommand is missing".to_owned(), help);
+    }
     let text = refused.render().to_string();
     let head = text.split("\n\n").next().unwrap_or_default();
+    let head = head.split("[possible values").next().unwrap_or_default();
     let words: Vec<&str> = head.split_whitespace().collect();
     let words = words.join(" ");
-    let message = words.strip_prefix("error: ").unwrap_or(&words);
-    let tip = text
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("tip: "));
-    let help = format!("sessionmill {command} --help").replace("  ", " ");
-    let hint = hint(refused.kind(), command).or(tip).unwrap_or(&help);
-    json!({"message": message, "hint": hint, "kind": kind(Some(ErrorKind::Usage))})
+    let mut message = words.strip_prefix("error: ").unwrap_or(&words).to_owned();
+    let valid = strings(refused, ContextKind::ValidValue);
+    if !valid.is_empty() {
+        message += &format!(": write {}", listed(valid));
+    }
+    (message, hint(refused, command, tree).unwrap_or(help))
+}
+
+fn hint(refused: &clap::Error, command: &str, tree: &clap::Command) -> Option<String> {
+    let suggested = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    // an option of a subcommand is suggested with it
+    // the most similar one comes last
+    let best = |kind| strings(refused, kind).pop();
+    let suggested = suggested.into_iter().filter_map(best);
+    let suggested = suggested.collect::<Vec<&str>>().join(" ");
+    // `help WORD` suggests nothing by itself
+    let own = || {
+        let at = command.split_whitespace();
+        let at = at.fold(tree, |at, name| at.find_subcommand(name).unwrap_or(at));
+        let names = at.get_subcommands().map(clap::Command::get_name);
+        let typed = strings(refused, ContextKind::InvalidSubcommand);
+        nearest(typed.first()?, names)
+    };
+    let near = match suggested.is_empty() {
+        true => own(),
+        false => Some(suggested.as_str()),
+    };
+    if let Some(near) = near {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    let options = strings(refused, ContextKind::InvalidArg);
+    let is_word = |option: &&str| option.starts_with('-') && !option.starts_with("--");
+    let is_word = refused.kind() == Slip::UnknownArgument && options.first().is_some_and(is_word);
+    (is_word && command == "search")
+        .then(|| "to leave a word out: sessionmill search token -- -expiry".to_owned())
+}
+
+fn strings(refused: &clap::Error, kind: ContextKind) -> Vec<&str> {
+    match refused.get(kind) {
+        Some(ContextValue::String(one)) => vec![one],
+        Some(ContextValue::Strings(all)) => all.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A failure of the line as programs read it.
+pub fn usage(message: &str, hint: &str) -> Value {
+    failure(message, Some(hint), Some(ErrorKind::Usage))
 }
 
 /// A failure as programs read it.

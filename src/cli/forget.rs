@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// Permanently delete sessions or matching text
 ///
 /// Deletes episodes with their index and titles and compacts the file; later runs do not bring them
-/// back. The agents' own logs are not touched. To delete several sessions, or one by less than
+/// back. The agents' own logs are not touched. To delete several sessions, or one by fewer than
 /// eight characters of its id, confirm on the terminal or pass --yes.
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
@@ -209,7 +209,7 @@ fn nothing(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<Exit> {
     ctx.out.note("nothing stored matches")?;
     if let Some(path) = &args.project {
         let path = shell::word(&path.to_string_lossy());
-        let hint = format!("hint: sessionmill disable --project {path} keeps its logs out");
+        let hint = format!("to keep its logs out: sessionmill disable --project {path}");
         ctx.out.note(hint)?;
     }
     Ok(Exit::Failed)

@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Add what another machine's database holds
 ///
-/// For example your other laptop's. What both have counts once. The other database isn't changed, and a newer version's is refused. What was
-/// forgotten here stays forgotten. Repeat it at any time: only what is new is added.
+/// For example the one of your other laptop. What both have counts once, and what was deleted here stays
+/// deleted. The other database is not changed; that of a newer version is refused. Repeat it at any time:
+/// only what is new is added.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The other database (`sessionmill store path` prints it there), or a copy of it
@@ -25,8 +26,10 @@ pub struct Args {
 /// Takes it in.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    ctx.make_home()?;
     let from = ctx.env.cwd.join(&args.from);
+    // what is refused leaves no empty store behind
+    Store::importable(&from)?;
+    ctx.make_home()?;
     let _lock = Lock::take_for("import", &ctx.home.lock())?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     let imported = import(&mut store, &from, &ctx.pipeline_context(&loaded, &Silent))?;

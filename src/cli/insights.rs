@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
-use crate::insight::patterns::{Insights, Patterns};
+use crate::insight::patterns::{InsightEntry, Insights, Patterns};
 use crate::memory::places::Places;
 use crate::memory::session_summary::{context_of, items_of};
 use crate::model::human::{count, plural};
@@ -83,6 +83,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What is known of an entry stands below it.
+const DETAIL: &str = "    ";
+/// Where a line of that goes on.
+const MORE: &str = "      ";
+
 fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
     let title = ctx.out.paint(Style::Bold, title);
     ctx.out.line(title)?;
@@ -107,8 +112,11 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
     for section in found.sections(shown) {
         ctx.out.line("")?;
         ctx.out.line(ctx.out.paint(Style::Dim, section.heading))?;
-        for line in section.lines {
-            ctx.out.words("", INDENT, &plain(&line))?;
+        for InsightEntry { line, details } in section.entries {
+            ctx.out.words(INDENT, DETAIL, &plain(&line))?;
+            for detail in details {
+                ctx.out.words(DETAIL, MORE, &plain(&detail))?;
+            }
         }
     }
     Ok(())

@@ -173,7 +173,7 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
         ),
         Some(file) if config.excluded.covers(&file.key) => (
             "it is excluded",
-            "sessionmill config show, session_tracking.excluded_paths",
+            "sessionmill config get session_tracking.excluded_paths",
         ),
         Some(file) => fate(file, &loaded, ctx)?,
     };

@@ -43,7 +43,7 @@ enum Verb {
         #[arg(long)]
         refused: bool,
     },
-    /// Print a memory as it is delivered
+    /// Print a memory as sinks get it
     Show {
         /// Id of the memory, or a prefix of it
         #[arg(value_name = "MEMORY")]
@@ -65,8 +65,9 @@ enum Verb {
         #[arg(long, conflicts_with = "text", group = "words")]
         stdin: bool,
     },
-    /// Remove a memory here at once, and from sinks with the next run
-    Undo {
+    /// Remove a memory: here at once, from sinks with the next run
+    #[command(alias = "undo", alias = "forget")]
+    Remove {
         /// Id of the memory, or a prefix of it
         #[arg(value_name = "MEMORY")]
         id: String,
@@ -105,7 +106,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             };
             edit(id, title.as_deref(), text, ctx)?;
         }
-        Verb::Undo { id } => undo(id, ctx)?,
+        Verb::Remove { id } => remove(id, ctx)?,
     }
     Ok(Exit::Done)
 }
@@ -149,11 +150,12 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
         ctx.out
             .line(format!("{id} {kind} ({}): {}", row.scope, kept.title))?;
         ctx.out
-            .line(format!("    {at}, {} {origin}", row.origin.as_str()))?;
+            .line(format!("    {at} · {origin} · {}", row.origin.as_str()))?;
     }
     if rows.is_empty() {
-        ctx.out
-            .note("no memories are saved; hint: sessionmill promote --kind preference --text …")?;
+        ctx.out.note(
+            "no memories are saved; to save one: sessionmill promote --kind preference --text TEXT",
+        )?;
     }
     match self::rows(&[MemoryState::Refused], ctx)?.len() {
         0 => Ok(()),
@@ -213,8 +215,11 @@ fn chosen(typed: &str, store: &Store) -> Result<(MemoryRow, KeptWords), Error> {
     match row.map(|row| (row.kept.clone(), row)) {
         Some((Some(kept), row)) => Ok((row, kept)),
         Some((None, row)) => {
-            let state = row.state.as_str();
-            let message = format!("memory {typed} was {state}: nothing of it is stored");
+            let state = match row.state {
+                MemoryState::Undone => "removed",
+                state => state.as_str(),
+            };
+            let message = format!("memory {typed} was {state}: its text is not stored");
             Err(Error::new(ErrorKind::Failed, message).hinted("sessionmill memories list"))
         }
         None => Err(failed("there is no memory")),
@@ -290,7 +295,7 @@ fn edit(typed: &str, title: Option<&str>, text: Option<String>, ctx: &mut Ctx) -
     ctx.out.did(format!("memory {}: {title}", row.id))
 }
 
-fn undo(typed: &str, ctx: &mut Ctx) -> Result<()> {
+fn remove(typed: &str, ctx: &mut Ctx) -> Result<()> {
     ctx.reader()?;
     let _lock = Lock::take(&ctx.home.lock())?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
@@ -300,15 +305,15 @@ fn undo(typed: &str, ctx: &mut Ctx) -> Result<()> {
     let left: u64 = store.left_at_sinks()?.iter().map(|(_, gone, _)| gone).sum();
     if ctx.out.json {
         let body = json!({"memory": row.id, "left_at_sinks": left});
-        return ctx.out.document("memories undo", body);
+        return ctx.out.document("memories remove", body);
     }
-    ctx.out.did(format!("memory {} is withdrawn", row.id))?;
+    ctx.out.did(format!("memory {} was removed", row.id))?;
     match left {
         0 => Ok(()),
         left => {
             let left = plural(left, "removed episode");
             ctx.out.note(format!(
-                "sinks still have {left} and are asked by the next run: sessionmill deliver run"
+                "sinks still have {left}; the next run asks for removal: sessionmill deliver run"
             ))
         }
     }

@@ -66,6 +66,7 @@ pub use crate::model::zone::Zone;
 pub use exit::Exit;
 pub use world::{HandOver, Input, Output, World};
 
+use clap::error::ErrorKind as Slip;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use ctx::Ctx;
 use out::Out;
@@ -304,16 +305,21 @@ fn write_manual(command: &mut clap::Command, depth: usize, text: &mut String) {
     }
 }
 
-/// Help and version go to stdout and are no failure; what clap refuses goes to stderr, code 2.
+/// Help and version go to stdout and are no failure; what clap refuses goes to stderr, code 2, as our own
+/// errors do. Where nothing follows a command, that is its help.
 fn explain(refused: &clap::Error, out: &mut Out) -> Exit {
     let text = refused.render();
     let (plain, styled) = (text.to_string(), text.ansi().to_string());
-    let command = out.command.clone();
+    let is_bare = refused.kind() == Slip::DisplayHelpOnMissingArgumentOrSubcommand;
     // Nobody is left to tell that telling failed.
     let _ = match refused.use_stderr() {
         true => {
-            errors::tell(out, errors::document(refused, &command));
-            out.refusal(&plain, &styled, errors::hint(refused.kind(), &command))
+            let (message, hint) = errors::told(refused, &out.command, &Line::command());
+            errors::tell(out, errors::usage(&message, &hint));
+            match is_bare {
+                true => out.help_beside(&plain, &styled),
+                false => out.error(&message, Some(&hint)),
+            }
         }
         false => out.help(&plain, &styled),
     };

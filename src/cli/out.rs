@@ -7,7 +7,7 @@ use crate::host::process;
 use crate::model::inert::escaped;
 pub use crate::model::layout::style::Style;
 use crate::model::layout::style::{self, Looks, has_links, shown};
-use crate::model::layout::table::COLUMNS_MAX;
+use crate::model::layout::table::{COLUMNS_MAX, INDENT};
 use crate::model::layout::wrap::hanging;
 use crate::pipeline::progress::Notices;
 use anyhow::Result;
@@ -92,11 +92,16 @@ impl<'w> Out<'w> {
         self.text(hanging(text, first, next, columns))
     }
 
+    /// A line of data that goes on below itself, indented, where the terminal ends.
+    pub fn wrapped(&mut self, text: impl AsRef<str>) -> Result<()> {
+        self.words("", INDENT, text.as_ref())
+    }
+
     /// What was done, for whoever did it: silent under `--quiet`.
     pub fn did(&mut self, text: impl AsRef<str>) -> Result<()> {
         match self.quiet {
             true => Ok(()),
-            false => self.line(text),
+            false => self.wrapped(text),
         }
     }
 
@@ -147,8 +152,14 @@ impl<'w> Out<'w> {
 
     /// The message of a command that failed, and the next thing to type.
     pub fn error(&mut self, message: &str, hint: Option<&str>) -> Result<()> {
-        let name = style::paint(Style::Alarm, "sessionmill");
-        self.tell(&format!("{name}: {message}"))?;
+        let word = style::paint(Style::Alarm, "error");
+        let line = format!("{word}: {message}");
+        // a hint is left to the terminal: what is typed next is copied in one piece
+        let columns = self.stderr.columns.filter(|_| self.stderr.terminal);
+        match columns.filter(|_| !message.contains('\n')) {
+            Some(_) => self.tell(hanging(&line, "", INDENT, columns).trim_end())?,
+            None => self.tell(&line)?,
+        }
         if let Some(hint) = hint {
             let word = style::paint(Style::Bold, "hint");
             self.tell(&format!("{word}: {hint}"))?;
@@ -163,14 +174,10 @@ impl<'w> Out<'w> {
         Ok(())
     }
 
-    /// A command line that isn't understood, and what helps.
-    pub fn refusal(&mut self, plain: &str, styled: &str, hint: Option<&str>) -> Result<()> {
+    /// Help for whoever didn't ask for it.
+    pub fn help_beside(&mut self, plain: &str, styled: &str) -> Result<()> {
         let shown = if self.told.colour { styled } else { plain };
         self.stderr.to.write_all(shown.as_bytes())?;
-        if let Some(hint) = hint {
-            let word = style::paint(Style::Bold, "hint");
-            self.tell(&format!("\n{word}: {hint}"))?;
-        }
         Ok(())
     }
 

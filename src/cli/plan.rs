@@ -39,7 +39,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             true => ctx.out.document("plan", body)?,
             false => ctx
                 .out
-                .line(format!("nothing would be read: {}", gate.reason))?,
+                .wrapped(format!("nothing would be read: {}", gate.reason))?,
         }
         ctx.out.note("hint: sessionmill init")?;
         return Ok(Exit::Done);
@@ -94,7 +94,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             .warn(format!("{}: {}", problem.path, problem.reason))?;
     }
     let tally = &report.tally;
-    ctx.out.line(format!(
+    ctx.out.wrapped(format!(
         "would read {} of {}: {}, {}",
         count(report.files_read),
         plural(report.files_found, "log"),
@@ -102,7 +102,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         bytes(tally.read_bytes),
     ))?;
     if report.ledger.total() > 0 {
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "would store {} ({} may still grow): {} of text ({} of the input), ≈ {} tokens",
             plural(report.episodes_sealed + report.episodes_open, "episode"),
             count(report.episodes_open),
@@ -112,7 +112,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         ))?;
     }
     if plan.summaries > 0 {
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "would write summaries of {}",
             plural(plan.summaries, "session")
         ))?;
@@ -120,7 +120,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     requests(plan, config, ctx)?;
     let outside = outside_line(report.files_outside, report.bytes_outside);
     for line in report.left_out_lines().chain(outside) {
-        ctx.out.line(line)?;
+        ctx.out.wrapped(line)?;
     }
     ctx.out
         .note(format!("planned in {}", duration_ms(ctx.elapsed_ms())))
@@ -133,7 +133,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         .llm_summaries
         .filter(|predicted| predicted.sessions > 0);
     if let (Some(predicted), Some(llm)) = (predicted, &config.llm) {
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "would ask {} at {} to summarize {} in the store: ≈ {} tokens, ${:.2}",
             llm.model,
             llm.endpoint,
@@ -144,7 +144,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     }
     let messages = plan.messages.filter(|planned| planned.messages > 0);
     if let (Some(planned), Some(llm)) = (messages, &config.llm) {
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "would ask {} at {} to condense {} in the store: ≈ {} tokens, ${:.2}",
             llm.model,
             llm.endpoint,
@@ -155,7 +155,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     }
     let texts = plan.texts.filter(|texts| *texts > 0);
     if let (Some(texts), Some(model)) = (texts, &config.embeddings) {
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "would send {} from the store to {} at {} for embedding",
             plural(texts, "text"),
             model.model,
@@ -166,7 +166,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         (Some(question), Some(llm)) => {
             let tools = plural(question.names.len() as u64, "unknown tool");
             let names = question.names.join(", ");
-            ctx.out.line(format!(
+            ctx.out.wrapped(format!(
                 "would ask {} at {} about {tools} in the store: {names}",
                 llm.model, llm.endpoint
             ))?;
@@ -177,13 +177,13 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             || texts.is_some()
             || costs.iter().any(|cost| cost.model.is_some()) => {}
         _ if plan.may_ask.is_some() => {}
-        _ => ctx.out.line("cost: $0 (no LLM calls)")?,
+        _ => ctx.out.wrapped("cost: $0 (no LLM calls)")?,
     }
     if let Some(may_ask) = &plan.may_ask {
-        ctx.out.line(may_ask.line())?;
+        ctx.out.wrapped(may_ask.line())?;
     }
     for line in costs.iter().flat_map(Cost::lines) {
-        ctx.out.line(line)?;
+        ctx.out.wrapped(line)?;
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     if !Path::new(&to).is_dir() {
         let hint = "move or clone the project there first";
-        return Err(Error::usage(format!("{to} is no folder"))
+        return Err(Error::usage(format!("{to} is not a folder"))
             .hinted(hint)
             .into());
     }

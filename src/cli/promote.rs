@@ -7,6 +7,7 @@ use super::session_filters;
 use crate::host::worktree;
 use crate::memory::promote::{PromoteRequest, curate, gate, recall_note};
 use crate::memory::redaction_setup;
+use crate::model::choice::expected;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, MemoryOrigin};
 use crate::model::namespace::namespace;
@@ -49,13 +50,14 @@ pub struct Args {
 }
 
 fn kind(word: &str) -> Result<MemoryKind, String> {
-    let known = || MemoryKind::ALL.map(MemoryKind::as_str).join(", ");
-    MemoryKind::parse(word).ok_or_else(|| format!("expected one of {}", known()))
+    let all = MemoryKind::ALL.map(MemoryKind::as_str);
+    MemoryKind::parse(word).ok_or_else(|| expected(word, all))
 }
 
 /// A scope as people type it.
 pub fn scope(word: &str) -> Result<MemoryScope, String> {
-    MemoryScope::parse(word).ok_or_else(|| "write session, workspace or global".into())
+    let all = MemoryScope::ALL.map(MemoryScope::as_str);
+    MemoryScope::parse(word).ok_or_else(|| expected(word, all))
 }
 
 /// Keeps it. Without the run's lock: a run that takes long must not keep people from it.
@@ -114,7 +116,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.warn(note)?;
     }
     ctx.out
-        .note(format!("hint: sessionmill memories undo {id}"))?;
+        .note(format!("to remove it: sessionmill memories remove {id}"))?;
     Ok(Exit::Done)
 }
 

@@ -12,6 +12,7 @@ use crate::model::error::Error;
 use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::table::COLUMNS_MAX;
+use crate::model::shell;
 use crate::model::time::Time;
 use crate::store::{SessionFilter, Store, TYPED};
 use anyhow::Result;
@@ -111,7 +112,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     if let Some(file) = args.html.as_ref().filter(|_| ctx.out.json) {
         let error = Error::usage("recap --html has no --json");
-        let instead = format!("sessionmill recap --html {}", file.display());
+        let instead = format!(
+            "sessionmill recap --html {}",
+            shell::word(&file.to_string_lossy())
+        );
         return Err(error.hinted(instead).into());
     }
     if ctx.out.json {

@@ -15,9 +15,6 @@ use serde_json::json;
 /// Changes to the session's folder and starts the agent there (claude --resume, codex resume, …). This
 /// needs the agent's own log, and agents delete old logs.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Examples:\n  sessionmill resume 6b1f0a34\n  sessionmill resume 6b1f0a34 --print"
-)]
 pub struct Args {
     /// Id of the session, or a prefix of it
     #[arg(value_name = "SESSION")]

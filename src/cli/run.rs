@@ -65,7 +65,7 @@ pub struct Options {
     /// Rebuild everything from the logs that still exist
     #[arg(long)]
     rebuild: bool,
-    /// Read only logs modified since: 14d, 2h, 2026-04-01
+    /// Read only logs modified since WHEN: 14d, 2h, 2026-04-01
     #[arg(long, value_name = "WHEN", conflicts_with = "all")]
     since: Option<When>,
     /// Read all logs, however old
@@ -196,7 +196,7 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     if let Some(alarm) = report.drift_alarm() {
         ctx.out.warn(alarm)?;
         ctx.out.note(
-            "hint: sessionmill doctor --report-drift prints a sample to send us, without content",
+            "to print a sample to send us, without content: sessionmill doctor --report-drift",
         )?;
     }
     for line in done.promoted.moved.iter().flat_map(MovedProject::lines) {
@@ -212,38 +212,39 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         return Ok(());
     }
     if report.files_found == 0 {
-        ctx.out.line("no logs found")?;
+        ctx.out.wrapped("no logs found")?;
         ctx.out
-            .note("hint: sessionmill status   (lists the folders that are searched)")?;
+            .note("to list the folders that are searched: sessionmill status")?;
     } else {
         for line in report.news(done.read_ms) {
-            ctx.out.line(line)?;
+            ctx.out.wrapped(line)?;
         }
         if report.ledger.of(Fate::Rejected) > 0 {
             ctx.out
-                .note("hint: sessionmill status   (shows where they are)")?;
+                .note("to see where rejected lines are: sessionmill status")?;
         }
     }
     for line in done.lines(ctx.zone) {
-        ctx.out.line(line)?;
+        ctx.out.wrapped(line)?;
     }
     if let Some(group) = &report.group_kept {
         ctx.out.warn(format!(
             "this machine's name has changed; new episodes still go to the group {group}"
         ))?;
         ctx.out
-            .note("hint: set `session_tracking.group_id` to choose the group")?;
+            .note("to choose the group: sessionmill config set session_tracking.group_id NAME")?;
     }
     for line in report.left_out_lines() {
-        ctx.out.line(line)?;
+        ctx.out.wrapped(line)?;
     }
     if report.files_outside > done.outside_before {
         let left = report.left();
-        ctx.out.line(left.words(loaded.config.keep_length_days))?;
+        ctx.out
+            .wrapped(left.words(loaded.config.keep_length_days))?;
         ctx.out.note(format!("hint: {BACKFILL}"))?;
     }
     for sweep in &done.sweeps {
-        ctx.out.line(sweep.line())?;
+        ctx.out.wrapped(sweep.line())?;
     }
     Ok(())
 }

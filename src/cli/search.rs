@@ -26,6 +26,7 @@ use crate::model::error::Error;
 use crate::model::human::{self, plural};
 use crate::model::layout::markdown::{excerpt, plain};
 use crate::model::layout::table::{INDENT, entry};
+use crate::model::shell;
 use crate::model::summary::is_quiet;
 use crate::pipeline::last_run::unread;
 use crate::pipeline::meaning::{MeaningRequest, excuse};
@@ -36,13 +37,14 @@ use serde_json::{Value, json};
 
 /// Search sessions and memories, best match first
 ///
-/// Finds what contains all words as they are typed; other forms of a word only if the word itself
-/// is nowhere; if nothing contains all words, what contains some.
-/// Each session is listed once, with its best match (--all-parts lists them all). Quotes make a
-/// phrase, `pars*` matches a prefix, `this OR that` either, `-- -word` excludes a word. Names match
-/// whole and in parts: `config` finds parse_config and parseConfig. Filter by field: project:
-/// agent: tool: file: source: operation: activity: session: since: until:, as in `retry since:14d
-/// tool:Bash` (docs/memory.md).
+/// Finds what contains all of the words, as typed. Other forms of a word count only if the word itself
+/// occurs nowhere. If nothing contains all of the words, finds what contains some of them. Each session
+/// is listed once, with its best match (--all-parts lists all matches).
+///
+/// Quotes make a phrase, `pars*` matches a prefix, `this OR that` matches either, `-- -word` excludes a
+/// word. Names match whole and in parts: `config` finds parse_config and parseConfig. Fields filter, as in
+/// `retry since:14d tool:Bash`: project, agent, tool, file, source, operation, activity, session, since,
+/// until (docs/memory.md).
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// What to search for; without words, lists the newest sessions that pass the filters
@@ -52,7 +54,8 @@ pub struct Args {
     filters: Filters,
     #[command(flatten)]
     asked: ActivityFilter,
-    /// Only episodes of this kind
+    /// Only episodes of this kind: session, session_summary, filesystem_watch, git_metadata, git_context,
+    /// git_bulk_update, text, json, message
     #[arg(long, value_name = "KIND", value_parser = query_parser::source)]
     source: Vec<EpisodeSource>,
     /// No episodes of this kind
@@ -329,10 +332,13 @@ fn did_you_mean(
     let Some(pairs) = respelled(store, question)? else {
         return Ok(());
     };
-    let mut words = joined(&args.words);
-    for (typed, meant) in pairs {
-        words = words.replace(&typed, &meant);
+    let mut words = args.words.clone();
+    for (typed, meant) in &pairs {
+        for word in &mut words {
+            *word = word.replace(typed, meant);
+        }
     }
+    let words = shell::words(words.iter().map(String::as_str));
     ctx.out
         .note(format!("did you mean: sessionmill search {words}"))?;
     Ok(())
@@ -367,7 +373,8 @@ fn more_forms(
     }
     let all = format!("{} OR {}", args.words[0], forms.join(" OR "));
     ctx.out.note(format!(
-        "other forms of the word find more: sessionmill search '{all}'"
+        "other forms of the word find more: sessionmill search {}",
+        shell::words([all.as_str()])
     ))?;
     Ok(())
 }

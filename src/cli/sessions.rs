@@ -12,7 +12,7 @@ use crate::memory::session_summary::title_of;
 use crate::model::activity::Activity;
 use crate::model::human;
 use crate::model::layout::markdown::plain;
-use crate::model::layout::table::TextList;
+use crate::model::layout::table::{TITLE_MIN, TextList};
 use crate::model::session::SessionLength;
 use crate::model::summary::{SessionOutcome, is_quiet};
 use crate::model::time::Time;
@@ -28,7 +28,8 @@ pub struct Args {
     #[command(flatten)]
     asked: ActivityFilter,
     /// Sort by: newest, oldest, longest (most text), project, strength (clearest kind of work), or the
-    /// most of one kind of work: building, fixing, …
+    /// most of one kind of work: building, fixing, configuring, exploring, refactoring, reviewing,
+    /// testing, documenting
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = Order::parse)]
     sort: Order,
     /// Reverse order
@@ -64,6 +65,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut list = TextList {
+        words_min: TITLE_MIN,
         heads: vec!["ID", "AGE", "PROJECT", "AGENT", "OUTCOME", "WORK", "TITLE"],
         rows: Vec::with_capacity(rows.len()),
     };
@@ -145,7 +147,7 @@ fn cells(
                 human::bytes(row.body_bytes),
             );
             let size = format!("{episodes}, {bytes}{}", length.unwrap_or_default());
-            cells.extend([format!("{} {size}", activity.profile()), title]);
+            cells.extend([format!("{} · {size}", activity.profile()), title]);
         }
     }
     Ok(cells)

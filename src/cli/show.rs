@@ -291,7 +291,8 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         return Ok(Exit::Done);
     }
     ctx.out.page(&ctx.env.vars)?;
-    let title = ctx.out.paint(Style::Bold, &plain(&found.episode.title));
+    let title = plain(&human::whole_title(&found.episode.title));
+    let title = ctx.out.paint(Style::Bold, &title);
     ctx.out.words("", "", &title)?;
     match row {
         Some(row) => head(&row.session, work, ctx)?,

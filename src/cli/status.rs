@@ -109,20 +109,20 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     let (status, waiting) = (&state.status, &state.waiting);
     let word = if state.gate.0 { "on" } else { "off" };
     ctx.out
-        .line(format!("tracking: {word}, {}", state.gate.1))?;
+        .wrapped(format!("tracking: {word}, {}", state.gate.1))?;
     for line in state.memory.lines() {
-        ctx.out.line(line)?;
+        ctx.out.wrapped(line)?;
     }
-    ctx.out.line(format!(
+    ctx.out.wrapped(format!(
         "last run: {}",
         state.last_run.map_or("never".to_owned(), |at| {
             format!("{} ({})", human::time(Some(at), ctx.zone), ago(at, ctx.now))
         })
     ))?;
     for alarm in alarms::all(&ctx.home) {
-        ctx.out.line(alarm.line(ctx.zone))?;
+        ctx.out.wrapped(alarm.line(ctx.zone))?;
     }
-    ctx.out.line(format!(
+    ctx.out.wrapped(format!(
         "not read yet: {}, {}",
         plural(waiting.slices.len() as u64, "log"),
         bytes(backlog_bytes(waiting))
@@ -132,10 +132,10 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         .into_iter()
         .chain(state.sweeps.iter().map(Sweep::line))
     {
-        ctx.out.line(line)?;
+        ctx.out.wrapped(line)?;
     }
     let home = ctx.home.store();
-    ctx.out.line(format!(
+    ctx.out.wrapped(format!(
         "store: {}, {} ({} of text)",
         home.display(),
         bytes(status.store_bytes),
@@ -149,9 +149,9 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         true => format!(" ({} not sealed)", count(status.open)),
         false => String::new(),
     };
-    ctx.out.line(format!(
+    ctx.out.wrapped(format!(
         "stored: {}, {}, {}{open}; {} forgotten{marked}",
-        plural(status.files.values().sum(), "file"),
+        plural(status.files.values().sum(), "log"),
         plural(status.sessions.values().sum(), "session"),
         plural(status.sealed + status.open, "episode"),
         plural(status.forgotten, "session"),
@@ -159,7 +159,7 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     models(state, ctx)?;
     if state.older > 0 {
         let older = plural(state.older, "episode");
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "made with older rules or settings: {older} (sessionmill run --rebuild)"
         ))?;
     }
@@ -181,14 +181,14 @@ fn models(state: &State, ctx: &mut Ctx) -> Result<()> {
             _ => format!("{} not asked about yet", count(*n)),
         });
         let told: Vec<String> = told.collect();
-        ctx.out.line(format!("summaries: {}", told.join(", ")))?;
+        ctx.out.wrapped(format!("summaries: {}", told.join(", ")))?;
     }
     if let Some(embedded) = state.embedded {
         let given_up = match embedded.refused {
             0 => String::new(),
             n => format!(", {} {FAILED}", count(n)),
         };
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "vectors: {}, {} without one yet{given_up}",
             plural(embedded.made, "episode"),
             count(embedded.waiting)
@@ -223,28 +223,28 @@ fn oddities(status: &StoreStatus, store: Option<&Store>, ctx: &mut Ctx) -> Resul
     let kinds = |unknown: &[_]| format!("{} of records", plural(unknown.len() as u64, "kind"));
     if !talking.is_empty() {
         let words = talking.iter().map(|kind| kind.words).sum();
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "unknown: {} with {} that are not stored (sessionmill doctor --report-drift)",
             kinds(&talking),
             plural(words, "word"),
         ))?;
     }
     if !silent.is_empty() {
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "unknown: {} without words (sessionmill status --drift)",
             kinds(&silent),
         ))?;
     }
     let rejects = store.map_or_else(|| Ok(Vec::new()), |store| store.rejects(REJECTS_SHOWN))?;
     for reject in &rejects {
-        ctx.out.line(format!(
+        ctx.out.wrapped(format!(
             "rejected: {}:{}: {}",
             reject.path, reject.place.line, reject.reason
         ))?;
     }
     let hidden = status.rejects.saturating_sub(rejects.len() as u64);
     if hidden > 0 {
-        ctx.out.line(format!("… and {} more", count(hidden)))?;
+        ctx.out.wrapped(format!("… and {} more", count(hidden)))?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_pro
 use crate::config::{FileTracking, TrackedProject, gate};
 use crate::memory::places::{glob_from_root, tracked_root};
 use crate::memory::redaction_setup;
+use crate::model::choice::expected;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
 use crate::model::human::{self, ago, plural, table};
@@ -117,7 +118,8 @@ struct RemoveArgs {
 }
 
 fn strategy(word: &str) -> Result<Strategy, String> {
-    Strategy::parse(word).ok_or_else(|| "write replace, version or archive".into())
+    let all = Strategy::ALL.map(Strategy::as_str);
+    Strategy::parse(word).ok_or_else(|| expected(word, all))
 }
 
 /// Does it.
@@ -137,7 +139,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let root = root(Some(&args.path), &loaded.tracking, ctx);
     if !Path::new(&root).is_dir() {
-        return Err(Error::usage(format!("{root} is no folder")).into());
+        return Err(Error::usage(format!("{root} is not a folder")).into());
     }
     let folder = ctx.env.cwd.join(&args.path);
     let from_root = |glob: &String| glob_from_root(glob, &folder, &root);
@@ -175,7 +177,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
         Edited::Created | Edited::Changed => "is tracked",
     };
     ctx.out.line(format!(
-        "{root} {what}: {}, in {}",
+        "{root} {what}: {} ({})",
         plural(count, "file"),
         file.display()
     ))?;

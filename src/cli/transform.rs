@@ -77,7 +77,7 @@ pub struct MergeArgs {
     /// Write the tables of one batch of lines after another, each into the folder that its `end` line names
     #[arg(long, conflicts_with_all = ["latest", "tables", "deliver"])]
     serve: bool,
-    /// Deliver episodes without a receipt to this sink of the settings, and print all receipts
+    /// Deliver the episodes that have no receipt yet to this sink, and print all receipts
     #[arg(long, value_name = "SINK", conflicts_with_all = ["tables", "latest"], requires = "settings")]
     deliver: Option<String>,
     /// Receipts that an earlier --deliver printed
@@ -260,7 +260,9 @@ fn replayed(merge: Merge, place: &Path, surroundings: &Surroundings, ctx: &Ctx) 
 /// What comes and goes here is for programs.
 fn pipes_only(example: &str, ctx: &Ctx) -> Result<(), Error> {
     match ctx.stdin.terminal || ctx.out.is_terminal() {
-        true => Err(Error::usage("it reads from a pipe and writes to one").hinted(example)),
+        true => {
+            Err(Error::usage("this command reads from a pipe and writes to one").hinted(example))
+        }
         false => Ok(()),
     }
 }

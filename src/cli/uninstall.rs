@@ -86,7 +86,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out
             .did(format!("the store was kept: {} ({size})", store.display()))?;
         ctx.out
-            .note("hint: sessionmill uninstall --purge   (deletes it)")?;
+            .note("to delete it too: sessionmill uninstall --purge")?;
     }
     Ok(if failed.is_empty() {
         Exit::Done

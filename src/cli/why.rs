@@ -9,6 +9,7 @@ use crate::memory::decisions::{DecisionMatch, reasons};
 use crate::model::error::Error;
 use crate::model::layout::markdown::plain;
 use crate::model::layout::table::INDENT;
+use crate::model::shell;
 use crate::rules::words::content_words;
 use crate::store::Query;
 use crate::tracking::decision_links::UndoneDecision;
@@ -113,8 +114,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         undone::tell_given_up(&found.given_up, ctx)?;
     }
     if found.is_undecided() {
-        let words = words.join(" ");
-        ctx.out.note(format!("no decision mentions: {words}"))?;
+        ctx.out
+            .note(format!("no decision mentions: {}", words.join(" ")))?;
+        let words = shell::words(words.iter().map(String::as_str));
         ctx.out.note(format!("hint: sessionmill search {words}"))?;
         return Ok(Exit::Failed);
     }

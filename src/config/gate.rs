@@ -47,4 +47,5 @@ pub fn graphs(memory: &Memory, untrusted: Option<&str>) -> Result<(), Error> {
     Ok(())
 }
 
-const SWITCH_ON: &str = "\"graphiti\": {\"enabled\": true, \"consent\": true} in the file that `sessionmill config path` names";
+const SWITCH_ON: &str =
+    "sessionmill config set graphiti.enabled true && sessionmill config set graphiti.consent true";

@@ -172,10 +172,13 @@ impl Loaded {
                 word(to)
             ));
         }
-        if self.tracking.project(from).is_some() && self.tracking.project(to).is_none() {
+        if let (Some(old), None) = (self.tracking.project(from), self.tracking.project(to)) {
+            let patterns = old.tracked.patterns.iter();
+            let patterns: Vec<String> = patterns.map(|pattern| word(&pattern.written)).collect();
             all.push(format!(
-                "files are tracked at {from}: sessionmill track add {}",
-                word(to)
+                "files are tracked at {from}, but not at {to}: sessionmill track add {} --include {}",
+                word(to),
+                patterns.join(" --include ")
             ));
         }
         all

@@ -61,7 +61,7 @@ impl Preflight {
         match fs::metadata(&path) {
             // there is none, or a link leads nowhere
             Err(_) => return Ok(()),
-            Ok(meta) if !meta.is_file() => return Err(format!("`{name}` is no plain file")),
+            Ok(meta) if !meta.is_file() => return Err(format!("`{name}` is not a plain file")),
             Ok(meta) if meta.len() > BYTES_MAX => return Err(format!("`{name}` is too large")),
             Ok(_) => {}
         }
@@ -158,7 +158,7 @@ mod tests {
             let path = tree.git_dir.join(name);
             symlink("/dev/null", &path).unwrap();
             let why = preflight(&tree).unwrap_err();
-            assert!(why.ends_with("is no plain file"), "{name}: {why}");
+            assert!(why.ends_with("is not a plain file"), "{name}: {why}");
             fs::remove_file(&path).unwrap();
             assert!(preflight(&tree).is_ok(), "{name}");
         }

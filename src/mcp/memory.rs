@@ -91,7 +91,7 @@ pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
 /// Keeps what an agent was told to keep.
 pub fn promote(here: &Here, args: &Promote) -> Result<String, Error> {
     let kinds = || MemoryKind::ALL.map(MemoryKind::as_str).join(", ");
-    let unknown = || Error::usage(format!("{} is no kind", args.kind)).hinted(kinds());
+    let unknown = || Error::usage(format!("{} is not a kind", args.kind)).hinted(kinds());
     let kind = MemoryKind::parse(&args.kind).ok_or_else(unknown)?;
     let scope = match args.scope.as_deref().map(MemoryScope::parse) {
         None => MemoryScope::Workspace,

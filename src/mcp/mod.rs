@@ -65,7 +65,7 @@ pub fn serve_http(
     let served = http::serve(Arc::new(context), address, token, ready);
     runtime()?.block_on(served).map_err(|error| {
         Error::new(ErrorKind::Failed, format!("{address}: {error}"))
-            .hinted("sessionmill mcp --http 127.0.0.1:0 takes a free port")
+            .hinted("sessionmill mcp --http 127.0.0.1:0   (takes a free port)")
     })
 }
 

@@ -302,7 +302,7 @@ fn limit(reach: usize) -> u32 {
 
 fn kinds(typed: &[String]) -> Result<Vec<EpisodeSource>, Error> {
     let kind = |word: &String| {
-        let unknown = |known| Error::usage(format!("{word} is no source")).hinted(known);
+        let unknown = |known| Error::usage(format!("{word} is not a source")).hinted(known);
         query_parser::source(word).map_err(unknown)
     };
     typed.iter().map(kind).collect()
@@ -310,14 +310,14 @@ fn kinds(typed: &[String]) -> Result<Vec<EpisodeSource>, Error> {
 
 fn operations(typed: &[String]) -> Result<Vec<Operation>, Error> {
     let operation = |word: &String| {
-        let unknown = |known| Error::usage(format!("{word} is no operation")).hinted(known);
+        let unknown = |known| Error::usage(format!("{word} is not an operation")).hinted(known);
         query_parser::operation(word).map_err(unknown)
     };
     typed.iter().map(operation).collect()
 }
 
 fn agent(word: &str) -> Result<Agent, Error> {
-    let unknown = |known| Error::usage(format!("{word} is no agent")).hinted(known);
+    let unknown = |known| Error::usage(format!("{word} is not an agent")).hinted(known);
     registry::doer_named(word).map_err(unknown)
 }
 

@@ -142,7 +142,7 @@ fn parse(line: &[u8]) -> Parsed {
         return Parsed::Nothing;
     }
     let Ok(value) = serde_json::from_slice::<Value>(line) else {
-        return refused(&Value::Null, ErrorCode::PARSE_ERROR, "this is no JSON");
+        return refused(&Value::Null, ErrorCode::PARSE_ERROR, "this is not JSON");
     };
     let id = value.get("id").cloned();
     let is_told = id.is_none() && value.get("method").is_some_and(Value::is_string);
@@ -153,7 +153,7 @@ fn parse(line: &[u8]) -> Parsed {
             &id.filter(|id| id.is_u64() || id.is_i64() || id.is_string())
                 .unwrap_or_default(),
             ErrorCode::INVALID_REQUEST,
-            "this is no message of the protocol",
+            "this is not a message of the protocol",
         ),
     }
 }

@@ -31,7 +31,7 @@ pub fn token(home: &Home) -> Result<(String, PathBuf), Error> {
     };
     match token.len() == 2 * TOKEN_BYTES && token.bytes().all(|b| b.is_ascii_hexdigit()) {
         true => Ok((token, file)),
-        false => Err(refused(&file, "this is no token of ours")),
+        false => Err(refused(&file, "this is not one of our tokens")),
     }
 }
 

@@ -76,7 +76,7 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
     // an agent that is misled would otherwise have any folder read
     let has_sessions = here.places.has(&root);
     if here.env.home.starts_with(&root) {
-        return Err(Error::usage("the home folder is no project"));
+        return Err(Error::usage("the home folder is not a project"));
     }
     if !has_sessions {
         return Err(Error::usage("no stored session was in the project")

@@ -48,7 +48,7 @@ pub fn group(
         MemoryScope::Session => {
             let (agent, id) = session.ok_or_else(|| {
                 Error::usage("the scope is a session, and none is known")
-                    .hinted("--session SESSION   (sessionmill sessions lists them)")
+                    .hinted("--session SESSION   (to list them: sessionmill sessions)")
             })?;
             session_key(agent, id)
         }

@@ -32,7 +32,7 @@ impl MovedProject {
                 "{} looks like {}, which is gone: the same {}",
                 self.to, self.from, self.by
             ),
-            format!("sessionmill project move {from} {to} joins it to its earlier sessions"),
+            format!("to join it to its earlier sessions: sessionmill project move {from} {to}"),
         ]
     }
 }

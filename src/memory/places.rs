@@ -108,7 +108,11 @@ impl Places {
             let name = name.unwrap_or_else(|| shown_digits(&one.namespace).to_owned());
             (one.namespace.clone(), name)
         });
-        named.collect()
+        // [`Places::project_of`] calls a project by its root, with which nothing may be stored
+        let roots = names
+            .iter()
+            .map(|(root, name)| (namespace(root), name.clone()));
+        roots.chain(named).collect()
     }
 
     /// The root of the project that a path means, from `cwd`: where it is now, if somebody said that it moved.
@@ -292,7 +296,7 @@ impl Places {
         let scored = names.map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name));
         let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
         let hint = match best.filter(|(score, _)| *score > SIMILARITY_MIN) {
-            Some((_, name)) => format!("the nearest is {name}: --project {name}"),
+            Some((_, name)) => format!("did you mean `{name}`?"),
             None => "sessionmill stats   (lists projects)".to_owned(),
         };
         Error::new(ErrorKind::Failed, message).hinted(hint)
@@ -415,11 +419,7 @@ mod tests {
         assert_eq!(several.kind, ErrorKind::Usage);
         let unknown = error("agnetv");
         assert_eq!(unknown.message, "no project is named agnetv");
-        assert!(
-            unknown
-                .hint
-                .is_some_and(|hint| hint.contains("--project agentv"))
-        );
+        assert!(unknown.hint.is_some_and(|hint| hint.contains("`agentv`")));
         assert_eq!(unknown.kind, ErrorKind::Failed);
         let path = error("/nn/code/agentw");
         assert_eq!(path.message, "nothing from /nn/code/agentw is stored");

@@ -4,6 +4,7 @@
 
 use super::query_terms::{exact, loose, without_stopwords};
 use super::session_activity::ActivityConditions;
+use crate::model::choice::expected;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
@@ -261,7 +262,7 @@ impl Reader<'_> {
             "project" => once(project, text()),
             "agent" => {
                 let known = (self.agents)(value);
-                let known = known.map_err(|known| format!("`{value}` is no agent: {known}"));
+                let known = known.map_err(|known| format!("`{value}` is not an agent: {known}"));
                 once(&mut query.agent, known)
             }
             "tool" => once(&mut query.tool, text()),
@@ -301,14 +302,14 @@ fn once<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String
 
 /// A kind of episode by its word; the error lists them.
 pub fn source(word: &str) -> Result<EpisodeSource, String> {
-    let known = || EpisodeSource::ALL.map(EpisodeSource::as_str).join(", ");
-    EpisodeSource::parse(word).ok_or_else(|| format!("expected one of {}", known()))
+    let all = EpisodeSource::ALL.map(EpisodeSource::as_str);
+    EpisodeSource::parse(word).ok_or_else(|| expected(word, all))
 }
 
 /// An operation by its word; the error lists them.
 pub fn operation(word: &str) -> Result<Operation, String> {
-    let known = || Operation::ALL.map(Operation::as_str).join(", ");
-    Operation::parse(word).ok_or_else(|| format!("expected one of {}", known()))
+    let all = Operation::ALL.map(Operation::as_str);
+    Operation::parse(word).ok_or_else(|| expected(word, all))
 }
 
 fn unknown(name: &str, value: &str) -> Error {
@@ -337,7 +338,7 @@ mod tests {
     use crate::store::Term;
 
     fn dates(_field: &str, text: &str) -> Result<Time, String> {
-        Time::parse(text).ok_or_else(|| format!("`{text}` is no time"))
+        Time::parse(text).ok_or_else(|| format!("`{text}` is not a time"))
     }
 
     fn meant(line: &str) -> Meant {

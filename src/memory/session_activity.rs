@@ -4,6 +4,7 @@
 //! no log is read for it.
 
 use crate::model::activity::{Activity, ActivityTally, ActivityVector, DOMINANT_FROM, Dimension};
+use crate::model::choice::{expected, listed, nearest};
 use crate::model::episode::Episode;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
@@ -181,24 +182,9 @@ pub fn dimension(word: &str) -> Result<Dimension, String> {
         let names = Dimension::ALL.map(Dimension::as_str);
         match nearest(word, names) {
             Some(near) => format!("unknown dimension `{word}`; did you mean `{near}`?"),
-            None => format!(
-                "unknown dimension `{word}`; write one of {}",
-                names.join(", ")
-            ),
+            None => format!("unknown dimension `{word}`; write {}", listed(names)),
         }
     })
-}
-
-/// Similar enough to be a slip.
-const SIMILARITY_MIN: f64 = 0.75;
-
-fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = names
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(word, name), name));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(score, _)| *score > SIMILARITY_MIN)
-        .map(|(_, name)| name)
 }
 
 /// What a list of sessions is sorted by.
@@ -229,7 +215,7 @@ impl Order {
         ("strength", Order::Strength),
     ];
 
-    /// Reads an order; the error names the nearest one.
+    /// Reads an order; the error lists them.
     pub fn parse(word: &str) -> Result<Order, String> {
         if let Some((_, order)) = Order::WORDS.iter().find(|(known, _)| *known == word) {
             return Ok(*order);
@@ -237,12 +223,11 @@ impl Order {
         if let Some(dimension) = Dimension::parse(word) {
             return Ok(Order::By(dimension));
         }
-        let words = Order::WORDS.map(|(word, _)| word);
-        let all = words.into_iter();
-        match nearest(word, all.chain(Dimension::ALL.map(Dimension::as_str))) {
-            Some(near) => Err(format!("did you mean `{near}`?")),
-            None => Err(format!("write {} or a dimension", words.join(", "))),
-        }
+        let words = Order::WORDS.into_iter().map(|(word, _)| word);
+        Err(expected(
+            word,
+            words.chain(Dimension::ALL.map(Dimension::as_str)),
+        ))
     }
 
     /// Sorts what came newest first; equal ones stay in that order.
@@ -383,8 +368,8 @@ mod tests {
             ),
             (
                 "x>0.6",
-                "unknown dimension `x`; write one of building, fixing, configuring, exploring, \
-                 refactoring, reviewing, testing, documenting",
+                "unknown dimension `x`; write building, fixing, configuring, exploring, \
+                 refactoring, reviewing, testing or documenting",
             ),
             (
                 "fixing>6",
@@ -396,12 +381,19 @@ mod tests {
             ),
             (
                 "",
-                "unknown dimension ``; write one of building, fixing, configuring, exploring, refactoring, reviewing, testing, documenting",
+                "unknown dimension ``; write building, fixing, configuring, exploring, refactoring, reviewing, testing or documenting",
             ),
         ] {
             assert_eq!(ActivityConditions::parse(typed).unwrap_err(), wants);
         }
-        assert_eq!(Order::parse("newst").unwrap_err(), "did you mean `newest`?");
+        let orders = "newest, oldest, longest, project, strength, building, fixing, configuring, \
+             exploring, refactoring, reviewing, testing or documenting";
+        for (typed, wants) in [
+            ("newst", format!("did you mean `newest`? write {orders}")),
+            ("purple", format!("write {orders}")),
+        ] {
+            assert_eq!(Order::parse(typed).unwrap_err(), wants);
+        }
         assert_eq!(Order::parse("testing"), Ok(Order::By(Dimension::Testing)));
     }
 

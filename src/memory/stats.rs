@@ -79,12 +79,16 @@ pub fn stages(sum: &StatsSum) -> String {
     let tally = &sum.tally;
     let rows = [
         row("logs read", sum.log_bytes),
-        row("said: words and tool outputs", sum.said_bytes()),
-        row("  people's words", tally.user_bytes),
-        row("  the agents' words", tally.agent_bytes),
+        row("conversation and tool outputs", sum.said_bytes()),
+        row("  prompts", tally.user_bytes),
+        row("  agents' messages", tally.agent_bytes),
         row("  tool outputs", tally.output_bytes),
-        row("kept: words and digests", sum.kept_bytes()),
-        row("  digests for the outputs", tally.digest_bytes),
+        row("kept of these", sum.kept_bytes()),
+        row(
+            "  prompts and messages",
+            tally.user_bytes + tally.agent_bytes,
+        ),
+        row("  one line per tool call", tally.digest_bytes),
         row("stored in episodes", sum.body_bytes),
     ];
     table(&rows, &[1, 2, 3])
@@ -106,10 +110,10 @@ pub fn counts(sum: &StatsSum) -> String {
     format!(
         "{}, {}, {}, {}, {}, {} ({} failed)",
         plural(sum.sessions, "session"),
-        plural(sum.files, "file"),
+        plural(sum.files, "log"),
         plural(sum.episodes, "episode"),
         plural(tally.prompts, "prompt"),
-        plural(tally.messages, "message"),
+        plural(tally.messages, "agent message"),
         plural(tally.calls, "tool call"),
         count(tally.failures),
     )
@@ -121,7 +125,7 @@ pub fn used(sum: &StatsSum) -> Option<String> {
     let all = usage.input + usage.output + usage.cache_read + usage.cache_write;
     (all > 0).then(|| {
         format!(
-            "tokens used by agents: {} in, {} out, {} read from the cache, {} written to it",
+            "tokens used by agents: {} input, {} output, {} cache read, {} cache write",
             count(usage.input),
             count(usage.output),
             count(usage.cache_read),
@@ -134,7 +138,9 @@ pub fn used(sum: &StatsSum) -> Option<String> {
 pub fn projects(rows: &[StatsRow], limit: usize, columns: Option<usize>) -> String {
     let mut rows: Vec<&StatsRow> = rows.iter().collect();
     rows.sort_by(|a, b| (b.log_bytes, &a.project_path).cmp(&(a.log_bytes, &b.project_path)));
-    let head = ["project", "agent", "sessions", "logs", "stored", "share"];
+    let head = [
+        "project", "agent", "sessions", "log size", "stored", "of logs",
+    ];
     let mut cells = vec![head.map(String::from).to_vec()];
     cells.extend(rows.iter().take(limit).map(|row| {
         vec![

@@ -57,8 +57,10 @@ impl Workspace {
         }
         let here = &loaded.here;
         if !here.memory.recall.enabled {
-            return Err(Error::usage("recall is off: graphiti.recall.enabled is false")
-                .hinted("\"graphiti\": {\"recall\": {\"enabled\": true}} in the file that `sessionmill config path` names"));
+            return Err(
+                Error::usage("recall is off: graphiti.recall.enabled is false")
+                    .hinted("sessionmill config set graphiti.recall.enabled true"),
+            );
         }
         let trusts = Trusts::load(env)?;
         let trust = [&self.root, &self.cwd].map(|dir| trusts.of(dir));

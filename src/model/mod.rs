@@ -8,6 +8,7 @@
 pub mod activity;
 pub mod batch;
 pub mod checkpoint;
+pub mod choice;
 pub mod classification;
 pub mod condensing;
 pub mod consent;

@@ -369,7 +369,7 @@ fn read<T: DeserializeOwned>(answer: impl Read, bytes_max: u64) -> Result<T, Htt
             _ if is_cut => HttpError::Odd("the answer is too long".into()),
             Category::Io if is_late(&error.into()) => HttpError::Late,
             Category::Io => HttpError::NoAnswer("the answer ends early".into()),
-            _ => HttpError::Odd("the answer is no JSON".into()),
+            _ => HttpError::Odd("the answer is not JSON".into()),
         }
     })
 }

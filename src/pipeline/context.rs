@@ -123,7 +123,7 @@ impl RunContext<'_> {
 
     fn warn_of_cache(&mut self, file: &Path) -> Result<()> {
         self.notices.warn(&format!(
-            "{}: is no cache of tools; it is not used and not changed: move it away",
+            "{}: is not a tool cache; it is neither used nor changed: move it away",
             file.display()
         ))
     }

@@ -69,12 +69,12 @@ impl MayAsk {
             let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
             match bounds.is_empty() {
                 true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
-                false => format!("a language model, for {} at most", bounds.join(" and ")),
+                false => format!("a language model, for at most {}", bounds.join(" and ")),
             }
         });
         let texts = self.texts.map(|most| {
             let texts = plural(most as u64, "text");
-            format!("a model of vectors, with {texts} at most")
+            format!("an embedding model, with at most {texts}")
         });
         let asked: Vec<String> = llm.into_iter().chain(texts).collect();
         format!(

@@ -147,7 +147,7 @@ fn group_of(scope: MemoryScope, store: &Store) -> Result<Box<GroupOf>> {
 /// Where nobody agreed to its endpoint, or a password is missing.
 pub fn graph(settings: &Settings, store: &Store, cx: &RunContext<'_>) -> Result<Rest> {
     let SinkTo::Graphiti(to) = &settings.to else {
-        let message = format!("sink {} is no Graphiti server", settings.name);
+        let message = format!("sink {} is not a Graphiti server", settings.name);
         return Err(Error::usage(message).into());
     };
     store.permit(&to.endpoint)?;

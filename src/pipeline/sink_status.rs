@@ -170,7 +170,7 @@ impl SinkStatus<'_> {
         }
         if !self.is_met && !self.elsewhere.is_empty() {
             words.push(format!(
-                "new here (sessionmill deliver run {name} --history brings what is stored)"
+                "new here (to deliver what is stored: sessionmill deliver run {name} --history)"
             ));
         }
         words.join("; ")

@@ -1,15 +1,14 @@
 //! Pipeline files as meant: names resolved, ranges checked; `wire` has them as written. Nothing
 //! past this file sees an `Option` that has a default.
 
-mod nearest;
 mod pipeline;
 mod wire;
 
 pub use pipeline::{Check, Example, Given, Pipeline, PipelineOrigin, Step, Wants, Window, steps};
 pub use wire::parse;
 
+use crate::model::choice::nearest;
 use crate::model::error::Error;
-use nearest::nearest;
 use std::path::Path;
 
 /// The pipelines that this program brings along, with their text, in the order of `run --help`.
@@ -24,7 +23,7 @@ pub const EMBEDDED: [(&str, &str); 3] = [
 /// Absent, unreadable and malformed ones are usage errors that name the file and what to write.
 pub fn load(name: &str, dir: &Path) -> Result<Pipeline, Error> {
     if !is_name(name) {
-        let message = format!("`{name}` is no pipeline name: use a-z, 0-9, - and _");
+        let message = format!("`{name}` is not a pipeline name: use a-z, 0-9, - and _");
         return Err(Error::usage(message).hinted("sessionmill run --help"));
     }
     let path = dir.join(format!("{name}.yaml"));

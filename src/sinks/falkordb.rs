@@ -271,7 +271,7 @@ fn fault(error: RedisError) -> DeliveryError {
             DeliveryError::Misconfigured(NO_GRAPHS.into())
         }
         "WRONGTYPE" => {
-            DeliveryError::Misconfigured("something that is no graph has the name of one".into())
+            DeliveryError::Misconfigured("something that is not a graph has its name".into())
         }
         _ if begins(&BUSY) => {
             DeliveryError::Unavailable(format!("the server is busy: {code}"), None)

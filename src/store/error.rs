@@ -88,7 +88,7 @@ pub(crate) fn words(error: &rusqlite::Error) -> String {
             ErrorCode::DiskFull => "the disk is full".into(),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => "another program uses it".into(),
             ErrorCode::DatabaseCorrupt => "its file is damaged".into(),
-            ErrorCode::NotADatabase => "its file is no database".into(),
+            ErrorCode::NotADatabase => "its file is not a database".into(),
             _ => failed.to_string(),
         },
         rusqlite::Error::QueryReturnedNoRows => "a row is missing".into(),

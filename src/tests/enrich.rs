@@ -181,7 +181,7 @@ fn a_model_that_fails_holds_nothing_up() {
         (vec![Reply::Says(400, "", "x".into())], "answers 400", true),
         (
             vec![Reply::Says(200, "", "{\"cho".into())],
-            "the answer is no JSON",
+            "the answer is not JSON",
             true,
         ),
         (
@@ -231,7 +231,7 @@ fn a_cache_that_is_none_is_told_and_stays_as_it_is() {
     let ran = desk.run("sessionmill run");
     assert_eq!(ran.exit, Exit::Done);
     assert!(
-        ran.stderr.contains("is no cache of tools"),
+        ran.stderr.contains("is not a tool cache"),
         "{}",
         ran.shown()
     );

@@ -96,7 +96,7 @@ fn what_is_no_plain_file_is_named_and_not_opened() {
         symlink("/dev/null", path).unwrap();
         let ran = run(&mut site);
         assert!(
-            ran.stderr.contains("is no plain file"),
+            ran.stderr.contains("is not a plain file"),
             "{name}: {}",
             ran.shown()
         );

@@ -48,6 +48,7 @@ mod graphiti_rules;
 mod graphiti_upstream;
 mod growth;
 mod help;
+mod hints;
 pub(crate) mod home;
 mod hooks;
 mod hostile;

@@ -127,13 +127,17 @@ fn what_answers_wrongly_is_told_by_what_it_does_and_never_by_what_it_says() {
             setup,
             "it doesn't speak Bolt",
         ),
-        (vec![0; 4], setup, "it speaks no version of Bolt that we do"),
+        (
+            vec![0; 4],
+            setup,
+            "it supports no version of Bolt that we do",
+        ),
         (vec![], away, "the connection broke"),
         (BOLT_5_4.to_vec(), away, "the connection broke"),
         (
             [&BOLT_5_4[..], &[0, 1, 7, 0, 0]].concat(),
             setup,
-            "what it answers is no Bolt",
+            "its answer is not Bolt",
         ),
         (
             refused("Neo.ClientError.Security.Unauthorized"),

@@ -441,3 +441,88 @@ fn hints_that_would_not_help_are_not_given() {
         );
     }
 }
+
+/// A line that isn't understood is answered like any other failure: what is wrong, and what helps.
+#[test]
+fn all_failures_look_alike() {
+    let orders = "newest, oldest, longest, project, strength, building, fixing, configuring, \
+         exploring, refactoring, reviewing, testing or documenting";
+    let order = "error: invalid value 'purple' for '--sort <ORDER>'";
+    let sort = format!("{order}: write {orders}\nhint: sessionmill sessions --help\n");
+    let desk = stored();
+    for (line, wants) in [
+        (
+            "help serch",
+            "error: unrecognized subcommand 'serch'\nhint: did you mean `search`?\n",
+        ),
+        (
+            "help deliver statu",
+            "error: unrecognized subcommand 'statu'\nhint: did you mean `status`?\n",
+        ),
+        (
+            "search --sinc 3d",
+            "error: unexpected argument '--sinc' found\nhint: did you mean `--since`?\n",
+        ),
+        ("sessions --sort purple", &sort),
+        (
+            "sessions --color purple",
+            "error: invalid value 'purple' for '--color <WHEN>': write auto, always or never\n\
+             hint: sessionmill sessions --help\n",
+        ),
+        (
+            "show",
+            "error: the following required arguments were not provided: <SESSION|EPISODE>\n\
+             hint: sessionmill show --help\n",
+        ),
+        (
+            "show nope",
+            "error: no session or episode begins with nope\nhint: sessionmill sessions\n",
+        ),
+    ] {
+        let ran = desk.run(&format!("sessionmill {line}"));
+        assert_eq!((ran.stderr.as_str(), ran.stdout.as_str()), (wants, ""));
+    }
+    let bare = desk.run("sessionmill deliver");
+    assert_eq!(bare.exit, Exit::Usage);
+    assert!(
+        bare.stderr.contains("Usage: sessionmill deliver"),
+        "{}",
+        bare.shown()
+    );
+}
+
+#[test]
+fn what_is_refused_makes_no_store() {
+    let desk = Desk::new();
+    let ran = desk.run("sessionmill import --from nowhere.db");
+    assert_eq!(ran.exit, Exit::Usage, "{}", ran.shown());
+    assert!(!desk.path(".graphiti").exists());
+}
+
+#[test]
+fn memories_are_removed_by_any_word_for_it() {
+    let desk = stored();
+    for word in ["remove", "undo", "forget"] {
+        let kept = ran(&desk, "promote --kind lesson --text owls --json").json();
+        let id = kept["memory"].as_str().unwrap();
+        let gone = ran(&desk, &format!("memories {word} {id}")).stdout;
+        assert_eq!(gone, format!("memory {id} was removed\n"));
+    }
+}
+
+#[test]
+fn projects_have_names_and_no_hash() {
+    let desk = stored();
+    for line in [
+        "stats",
+        "stats --activity",
+        "insights --by-project",
+        "sessions",
+    ] {
+        let told = ran(&desk, line).stdout;
+        assert!(
+            told.contains("a1b2c3d4") && !told.contains("c81b3c93"),
+            "{told}"
+        );
+    }
+}

@@ -86,7 +86,7 @@ pub(super) fn places() -> Desk {
     fs::rename(desk.path("old"), desk.path("new")).unwrap();
     session(&desk, last.0, last.1, 7);
     let ran = done(desk.run("sessionmill run --all"));
-    let hint = "sessionmill project move ~/old ~/new joins it to its earlier sessions";
+    let hint = "to join it to its earlier sessions: sessionmill project move ~/old ~/new";
     assert!(ran.stderr.contains(hint), "{}", ran.shown());
     done(desk.run("sessionmill project move old new"));
     remember(&desk, last.0, last.1);
@@ -259,7 +259,7 @@ fn a_name_will_do_and_what_it_leaves_open_is_asked() {
     done(desk.run("sessionmill run --all"));
     for (name, exit, says) in [
         ("notes", Exit::Usage, "2 projects are called notes"),
-        ("ap", Exit::Failed, "the nearest is app"),
+        ("ap", Exit::Failed, "did you mean `app`?"),
         (
             "/nowhere/ap",
             Exit::Failed,

@@ -74,7 +74,7 @@ fn a_move_is_said_of_what_is_stored_and_of_a_folder_and_can_be_taken_back() {
     };
     for (line, exit, says) in [
         ("nothing new", Exit::Failed, "no project is named nothing"),
-        ("app nowhere", Exit::Usage, "is no folder"),
+        ("app nowhere", Exit::Usage, "is not a folder"),
         ("app app/src", Exit::Usage, "is already there"),
     ] {
         let ran = desk.run(&format!("sessionmill project move {line}"));

@@ -143,14 +143,14 @@ fn memories_are_edited_under_their_id_and_taken_back_everywhere() {
         done(desk.run(&format!("sessionmill {again}")));
         assert_eq!(kept(&desk).len(), 1, "{again}");
     }
-    let undone = done(desk.run(&format!("sessionmill memories undo {short} --json"))).json();
+    let undone = done(desk.run(&format!("sessionmill memories remove {short} --json"))).json();
     assert_eq!(undone["left_at_sinks"], 1, "{undone}");
     assert!(kept(&desk).is_empty() && !holds(&desk, "are white"));
     done(desk.run("sessionmill deliver run"));
     assert_eq!(groups(&world), BTreeSet::new());
     let ran = desk.run(&format!("sessionmill memories show {short}"));
     assert_eq!(ran.exit, Exit::Failed);
-    assert!(ran.stderr.contains("undone"), "{}", ran.shown());
+    assert!(ran.stderr.contains("was removed"), "{}", ran.shown());
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn a_crontab_that_cannot_be_read_is_not_overwritten() {
     assert_eq!(ran.exit, Exit::Failed);
     assert!(
         ran.stderr
-            .starts_with("sessionmill: `crontab -l` failed: permission denied\n"),
+            .starts_with("error: `crontab -l` failed: permission denied\n"),
         "{}",
         ran.stderr
     );

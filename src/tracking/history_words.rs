@@ -10,6 +10,7 @@ use super::git_history::{HistoryRequest, OperationMatch};
 use super::rollbacks::without_quote;
 use crate::model::git::{Confidence, Effect, GitOperation, Reason, short_hash};
 use crate::model::human::{count, plural};
+use crate::model::shell::word;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::GitRow;
@@ -155,8 +156,8 @@ pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {
     let mut known = all.repositories.iter();
     let is_read = root.is_none_or(|root| known.any(|one| one.project_path == root));
     match request {
-        _ if !is_read => "sessionmill run reads the repository".to_owned(),
-        HistoryRequest::File(file) => format!("git log --all --oneline -- {}", file.shown()),
+        _ if !is_read => "sessionmill run   (reads the repository)".to_owned(),
+        HistoryRequest::File(file) => format!("git log --all --oneline -- {}", word(file.shown())),
         HistoryRequest::Commit(hash) => format!("git show --stat {hash}"),
         HistoryRequest::Branch(_) => "git branch --all".to_owned(),
     }

@@ -20,6 +20,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters::Filters;
 use crate::model::error::Error;
+use crate::model::shell;
 use anyhow::Result;
 use finder::Finder;
 
@@ -27,8 +28,8 @@ use finder::Finder;
 ///
 /// Lists the newest sessions and, as you type, those that match, with a preview. Enter continues
 /// the selected session in its agent. Press F1 for the other keys: copy the command, read the whole
-/// session, filter by project, agent, time, kind of work or open ends. Searches words only, also
-/// where a model for search by meaning is configured.
+/// session, filter by project, agent, time, kind of work or open ends. Searches by words only, even if a
+/// model for search by meaning is configured.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// What to search for at first; fields work as in search
@@ -44,14 +45,16 @@ pub struct Args {
 /// Browses until a person leaves.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let words = args.words.join(" ");
-    let instead = format!("sessionmill search {words}");
+    let json = if ctx.out.json { " --json" } else { "" };
     let instead = match words.is_empty() {
-        true => "sessionmill sessions",
-        false => &instead,
+        true => format!("sessionmill sessions{json}"),
+        false => {
+            let words = shell::words(args.words.iter().map(String::as_str));
+            format!("sessionmill search{json} {words}")
+        }
     };
     if ctx.out.json {
-        let error = Error::usage("browse has no --json");
-        return Err(error.hinted(format!("{instead} --json")).into());
+        return Err(Error::usage("browse has no --json").hinted(instead).into());
     }
     if !args.plain {
         if !ctx.stdin.terminal || !ctx.out.is_terminal() {

@@ -183,7 +183,7 @@ impl BrowseState {
         }
         match (self.has_keys, key.code) {
             (true, KeyCode::Char(_)) => {
-                self.said = Some("that is no key: press / to type, ? for help".to_owned());
+                self.said = Some("that is not a key: press / to type, ? for help".to_owned());
                 Vec::new()
             }
             (true, _) => Vec::new(),

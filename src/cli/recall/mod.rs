@@ -9,6 +9,7 @@ mod hook;
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::out::Out;
+use super::promote::scope;
 use super::session_filters;
 use crate::agents::registry;
 use crate::config;
@@ -53,10 +54,6 @@ pub struct Args {
 
 fn agent(word: &str) -> Result<Agent, String> {
     registry::named(word)
-}
-
-fn scope(word: &str) -> Result<MemoryScope, String> {
-    MemoryScope::parse(word).ok_or_else(|| "write session, workspace or global".into())
 }
 
 /// Whether a command line comes from an agent's hook: an agent takes exit 2 for a veto, so that even

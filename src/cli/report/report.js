@@ -307,7 +307,7 @@
   function stages() {
     const sums = [0, 0, 0, 0];
     for (const row of data.stages.filter(fits)) row.slice(2).forEach((value, which) => { sums[which] += value; });
-    const names = ['logs read', 'words and tool outputs', 'words and digests', 'stored in episodes'];
+    const names = ['logs read', 'conversation and tool outputs', 'kept of these', 'stored in episodes'];
     fill('c-stages', el('div', { class: 'bars' }, ...names.flatMap((name, which) => [el('span', {}, name), track(sums[which], sums[0], '--c2'),
       el('span', { class: 'n' }, `${bytes(sums[which])}, ${percent(sums[which], sums[0])}`)])),
     el('p', { class: 'soft small' }, `About ${short(sums[0] / 4)} tokens of logs, ${short(sums[3] / 4)} tokens of memory (four bytes a token). By project and agent only.`));

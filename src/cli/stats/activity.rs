@@ -8,7 +8,7 @@ use crate::memory::stats::more;
 use crate::model::activity::Dimension;
 use crate::model::human::{count, table};
 use crate::model::layout::style::width;
-use crate::model::layout::table::TextList;
+use crate::model::layout::table::{TextList, WORDS_MIN};
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -98,6 +98,7 @@ fn rows(
                 vec![name.clone(), count(mean.sessions), mean.vector().profile()]
             };
             let list = TextList {
+                words_min: WORDS_MIN,
                 heads: vec![what, "sessions", "kind of work"],
                 rows: means.map(profile).collect(),
             };

@@ -219,7 +219,7 @@ impl ServerSettings {
         let servers = whole.get_mut(self.table).map(Value::take);
         match servers.unwrap_or_else(|| json!({})) {
             servers @ Value::Object(_) => Ok(servers),
-            _ => Err(untouched(self.error("its servers are no map"))),
+            _ => Err(untouched(self.error("its servers are not a map"))),
         }
     }
 
@@ -234,7 +234,7 @@ impl ServerSettings {
             ServerFormat::Toml => toml::from_str(text).map_err(|error: toml::de::Error| {
                 let at = error.span().map_or(0, |span| span.start);
                 let line = 1 + text[..at.min(text.len())].matches('\n').count();
-                untouched(self.error(&format!("line {line} is no TOML")))
+                untouched(self.error(&format!("line {line} is not TOML")))
             }),
         }
     }

@@ -286,7 +286,7 @@ mod tests {
         let file = dir.path().join("tracking-config.json");
         let refused = add(&file, &Env::default(), &new(&[include("a[")])).unwrap_err();
         assert!(
-            refused.message.contains("`a[` is no glob"),
+            refused.message.contains("`a[` is not a valid glob"),
             "{}",
             refused.message
         );

@@ -256,7 +256,7 @@ fn sink_to(written: &WireSink, env: &Env) -> Result<SinkTo, String> {
         .iter()
         .find(|(_, is_written, fits)| *is_written && !fits)
     {
-        return Err(format!("`{key}` says nothing for this kind"));
+        return Err(format!("`{key}` does not apply to this kind"));
     }
     match kind {
         Falkordb => Ok(SinkTo::Database(database(written, "url", &FALKORDB)?)),

@@ -273,7 +273,7 @@ fn broken(patterns: &[String]) -> Option<(usize, String)> {
     let mut all = patterns.iter().enumerate();
     all.find_map(|(nth, pattern)| {
         let why = why(pattern)?;
-        Some((nth, format!("`{pattern}` is no glob: {why}")))
+        Some((nth, format!("`{pattern}` is not a valid glob: {why}")))
     })
 }
 

@@ -60,11 +60,13 @@ impl Memory {
     pub fn user_key(&self) -> Result<&str, Error> {
         if !self.has_global {
             let error = Error::usage("there is no global scope: graphiti.global.enabled is false");
-            return Err(error.hinted("sessionmill config path"));
+            return Err(error.hinted("sessionmill config set graphiti.global.enabled true"));
         }
         self.user_scope_key.as_deref().ok_or_else(|| {
-            Error::usage("the global scope needs a name of yours: graphiti.user_scope_key is not set")
-                .hinted("\"graphiti\": {\"user_scope_key\": \"github_login:you\"} in the file that `sessionmill config path` names")
+            Error::usage(
+                "the global scope needs a name of yours: graphiti.user_scope_key is not set",
+            )
+            .hinted("sessionmill config set graphiti.user_scope_key github_login:you")
         })
     }
 }

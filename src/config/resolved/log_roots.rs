@@ -50,7 +50,7 @@ pub(super) fn roots(
     for (i, extra) in tracking.extra_roots.iter().enumerate() {
         let failed = |what: String| layers.error("session_tracking.extra_roots", Some(i), &what);
         for pattern in extra.include.iter().chain(&extra.exclude) {
-            glob(pattern).map_err(|e| failed(format!("`{pattern}` is no glob: {e}")))?;
+            glob(pattern).map_err(|e| failed(format!("`{pattern}` is not a valid glob: {e}")))?;
         }
         out.push(Root {
             include: extra.include.clone(),

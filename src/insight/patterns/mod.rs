@@ -13,7 +13,7 @@ mod usual;
 pub use commands::{Failing, Variant};
 pub use errors::{Recurring, Resolved};
 pub use rate::Rate;
-pub use text::InsightSection;
+pub use text::{InsightEntry, InsightSection};
 pub use usual::{UsualCommand, UsualWay};
 
 use super::facts::LocatedItem;
@@ -290,21 +290,26 @@ mod tests {
         let told: Vec<&str> = sections
             .iter()
             .flat_map(|one| {
-                [one.heading]
-                    .into_iter()
-                    .chain(one.lines.iter().map(String::as_str))
+                let entries = one.entries.iter();
+                let lines = entries.flat_map(|entry| {
+                    let details = entry.details.iter();
+                    [entry.line.as_str()]
+                        .into_iter()
+                        .chain(details.map(String::as_str))
+                });
+                [one.heading].into_iter().chain(lines)
             })
             .collect();
         let wants = [
             "Commands that fail",
             "make deploy",
-            "  failed 2 of 2, 100 % (34–100)",
-            "  what worked instead: make deploy FORCE=1",
-            "  afterwards: 2 done that way",
+            "failed 2 of 2, 100 % (34–100)",
+            "what worked instead: make deploy FORCE=1",
+            "afterwards: 2 done that way",
             "Recurring errors",
             "the lock is held by ada (2 times in 2 sessions)",
-            "  from: make deploy",
-            "  what worked instead: make deploy FORCE=1 (2 times in 2 sessions)",
+            "from: make deploy",
+            "what worked instead: make deploy FORCE=1 (2 times in 2 sessions)",
         ];
         assert_eq!(told, wants);
     }

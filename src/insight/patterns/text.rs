@@ -4,12 +4,20 @@ use super::{Failing, Insights, Recurring, Sequence, Variant, steps};
 use crate::insight::summary::short;
 use crate::model::human::plural;
 
-/// A part of what is told: a heading, and its lines.
+/// A part of what is told: a heading, and what stands below it.
 pub struct InsightSection {
     /// What they are.
     pub heading: &'static str,
-    /// One after the other; what belongs to the line before it is indented.
-    pub lines: Vec<String>,
+    /// One after the other.
+    pub entries: Vec<InsightEntry>,
+}
+
+/// One of what was seen often.
+pub struct InsightEntry {
+    /// What it is.
+    pub line: String,
+    /// What is known of it, a line each.
+    pub details: Vec<String>,
 }
 
 /// A command is recognised by its beginning.
@@ -18,36 +26,38 @@ const COMMAND_CHARS_MAX: usize = 100;
 impl Insights {
     /// All of it that says something. `shown` is what people type for a session.
     pub fn sections(&self, shown: impl Fn(&str) -> String) -> Vec<InsightSection> {
-        let sequences = |all: &[Sequence]| all.iter().map(Sequence::line).collect::<Vec<_>>();
-        let failing = self.failing.iter().flat_map(Failing::lines);
-        let errors = self.errors.iter().flat_map(|error| error.lines(&shown));
+        let sequences = |all: &[Sequence]| all.iter().map(Sequence::entry).collect::<Vec<_>>();
+        let failing = self.failing.iter().map(Failing::entry);
+        let errors = self.errors.iter().map(|error| error.entry(&shown));
         let all = [
             ("Commands that fail", failing.collect()),
             ("Recurring errors", errors.collect()),
             ("Steps that lead to success", sequences(&self.leading)),
             ("Steps that lead elsewhere", sequences(&self.misleading)),
         ];
-        let all = all.into_iter().filter(|(_, lines)| !lines.is_empty());
-        all.map(|(heading, lines)| InsightSection { heading, lines })
+        let all = all.into_iter().filter(|(_, entries)| !entries.is_empty());
+        all.map(|(heading, entries)| InsightSection { heading, entries })
             .collect()
     }
 }
 
 impl Sequence {
-    fn line(&self) -> String {
+    fn entry(&self) -> InsightEntry {
         let steps: Vec<String> = self.steps.iter().map(|step| steps::named(step)).collect();
-        let completed = self.completed.shown();
-        format!("{}: {completed} sessions completed", steps.join(" › "))
+        InsightEntry {
+            line: steps.join(" › "),
+            details: vec![format!("sessions completed: {}", self.completed.shown())],
+        }
     }
 }
 
 impl Failing {
     /// `make deploy` and below it `failed 4 of 5, 80 % (38–96)`, `what worked instead: make deploy FORCE=1`, and what
     /// came of each of the four.
-    fn lines(&self) -> Vec<String> {
-        let mut then = Vec::new();
+    fn entry(&self) -> InsightEntry {
+        let mut details = vec![format!("failed {}", self.failed.shown())];
         if let Some(instead) = &self.instead {
-            then.push(format!("what worked instead: {}", instead.command));
+            details.push(format!("what worked instead: {}", instead.command));
         }
         let more = [
             (self.by_instead, "done that way"),
@@ -62,14 +72,12 @@ impl Failing {
             .map(|(times, what)| format!("{times} {what}"))
             .collect();
         if !more.is_empty() {
-            then.push(format!("afterwards: {}", more.join(", ")));
+            details.push(format!("afterwards: {}", more.join(", ")));
         }
-        let mut lines = vec![
-            self.command.clone(),
-            format!("  failed {}", self.failed.shown()),
-        ];
-        lines.extend(then.into_iter().map(|line| format!("  {line}")));
-        lines
+        InsightEntry {
+            line: self.command.clone(),
+            details,
+        }
     }
 }
 
@@ -85,26 +93,24 @@ impl Variant {
 }
 
 impl Recurring {
-    fn lines(&self, shown: impl Fn(&str) -> String) -> Vec<String> {
+    fn entry(&self, shown: impl Fn(&str) -> String) -> InsightEntry {
         let (times, sessions) = (plural(self.times, "time"), plural(self.sessions, "session"));
-        let mut lines = vec![format!("{} ({times} in {sessions})", self.error)];
-        lines.extend(
-            self.command
-                .iter()
-                .map(|command| format!("  from: {command}")),
-        );
-        let instead = self.instead.iter();
-        lines.extend(instead.map(|instead| format!("  {}", instead.line())));
+        let from = self.command.iter();
+        let mut details: Vec<String> = from.map(|command| format!("from: {command}")).collect();
+        details.extend(self.instead.iter().map(Variant::line));
         for resolved in &self.resolved {
             let resolution = &resolved.resolution.what;
             let session = shown(&resolved.session);
-            lines.push(format!(
-                "  {} worked after {} changed [{session}:{}]",
+            details.push(format!(
+                "{} worked after {} changed [{session}:{}]",
                 short(&resolution.call, COMMAND_CHARS_MAX),
                 resolution.changed.join(", "),
                 resolution.worked_at
             ));
         }
-        lines
+        InsightEntry {
+            line: format!("{} ({times} in {sessions})", self.error),
+            details,
+        }
     }
 }

@@ -113,7 +113,7 @@ pub fn read(
 ) -> Vec<Result<String, &'static str>> {
     let object = object(answer);
     let each = (1..).zip(messages).map(|(nth, message)| {
-        let object = object.as_ref().ok_or("the answer is no JSON object")?;
+        let object = object.as_ref().ok_or("the answer is not a JSON object")?;
         let said = object.get(&nth.to_string()).and_then(Value::as_str);
         paragraph(
             said.ok_or("the answer says nothing of it")?,
@@ -203,7 +203,7 @@ mod tests {
             Ok("Mend it.".into())
         );
         for (answer, why) in [
-            ("I can't help with that.", "the answer is no JSON object"),
+            ("I can't help with that.", "the answer is not a JSON object"),
             ("{\"2\": \"x\"}", "the answer says nothing of it"),
             ("{\"1\": [\"x\"]}", "the answer says nothing of it"),
             ("{\"1\": \" \\n\"}", "the summary is empty"),

@@ -6,8 +6,10 @@ use super::wrap::{hanging, wrap};
 
 /// Columns that a list uses at most: longer lines are hard to read.
 pub const COLUMNS_MAX: usize = 140;
-/// Columns in which words can be wrapped.
-const WORDS_MIN: usize = 26;
+/// Columns in which a few words can be wrapped.
+pub const WORDS_MIN: usize = 26;
+/// Columns that a title needs: in fewer it is torn into many lines.
+pub const TITLE_MIN: usize = 40;
 /// Two blanks stand between columns.
 const GAP: usize = 2;
 
@@ -18,6 +20,8 @@ pub struct TextList {
     pub heads: Vec<&'static str>,
     /// Cells, the last of them the words.
     pub rows: Vec<Vec<String>>,
+    /// Columns that the words need beside the other cells.
+    pub words_min: usize,
 }
 
 impl TextList {
@@ -39,7 +43,7 @@ impl TextList {
         if self.rows.is_empty() {
             return String::new();
         }
-        if before + WORDS_MIN > columns {
+        if before + self.words_min > columns {
             return self.stacked(words, columns);
         }
         let heads: Vec<String> = self.heads.iter().map(|head| (*head).to_owned()).collect();
@@ -137,6 +141,7 @@ mod tests {
             ]
             .map(|row| row.map(str::to_owned).to_vec())
             .to_vec(),
+            words_min: WORDS_MIN,
         }
     }
 

@@ -116,11 +116,13 @@ impl Rebuilt {
         lines.push(self.lost_line());
         if self.summaries_to_write > 0 {
             let summaries = plural(self.summaries_to_write, "session summary");
-            lines.push(format!("sessionmill run writes {summaries} again"));
+            lines.push(format!("to write {summaries} again: sessionmill run"));
         }
         if self.is_damaged("forgotten") || self.is_damaged("forgotten_before") {
             let back = "forgotten sessions may be back: the list of them is damaged";
-            lines.push(format!("{back}; sessionmill sessions shows what is there"));
+            lines.push(format!(
+                "{back}; to see what is there: sessionmill sessions"
+            ));
         }
         lines
     }

@@ -84,7 +84,7 @@ pub fn deliver(
         .iter()
         .find(|sink| !matches!(sink.to, SinkTo::Database(_)))
     {
-        let message = format!("sink {}: is no graph database", sink.name);
+        let message = format!("sink {}: is not a graph database", sink.name);
         let hint = "FalkorDB and Neo4j take an episode twice without having it twice; deliver to others from a store";
         return Err(Error::usage(message).hinted(hint).into());
     }

@@ -26,7 +26,7 @@ impl Surroundings {
     /// When there is no such folder, or the settings are wrong (file and line).
     pub fn of(settings: Option<&Path>) -> Result<Surroundings> {
         if let Some(dir) = settings.filter(|dir| !dir.is_dir()) {
-            let message = format!("{}: is no folder", dir.display());
+            let message = format!("{}: is not a folder", dir.display());
             let hint = "copy ~/.graphiti/graphiti.config.yaml into a folder and name that";
             return Err(Error::usage(message).hinted(hint).into());
         }

@@ -1,6 +1,6 @@
 //! A pipeline as meant: what runs, over which logs, and what `run --check` compares.
 
-use super::nearest::nearest;
+use crate::model::choice::{listed, nearest};
 use crate::model::ledger::Fate;
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -149,16 +149,14 @@ impl Step {
             "enrich" => Ok(Step::Enrich),
             "upload" => Ok(Step::Upload),
             "report" => Ok(Step::Report),
-            other => Err(
-                match nearest(other, ["ingest", "track", "enrich", "upload", "report"]) {
-                    Some(near) => format!("unknown step `{other}`; did you mean `{near}`?"),
-                    None => {
-                        format!(
-                            "unknown step `{other}`; write ingest, track, enrich, upload or report"
-                        )
-                    }
-                },
-            ),
+            other => {
+                let all = ["ingest", "track", "enrich", "upload", "report"];
+                let what = match nearest(other, all) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("write {}", listed(all)),
+                };
+                Err(format!("unknown step `{other}`; {what}"))
+            }
         }
     }
 }

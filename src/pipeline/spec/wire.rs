@@ -1,11 +1,11 @@
 //! A pipeline file as written. Every key but the steps is optional here and nowhere else; knows how
 //! to say what is wrong with one, and where.
 
-use super::nearest::nearest;
 use super::pipeline::{
     Check, Example, Given, Pipeline, PipelineOrigin, Step, Wants, Window, steps,
 };
 use crate::agents::registry;
+use crate::model::choice::nearest;
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::model::source::Agent;

@@ -60,7 +60,9 @@ impl Bolt {
         wire.exchange(&HANDSHAKE, &mut answer)?;
         let version = match answer {
             [0, 0, minor, major @ (4 | 5)] => (major, minor),
-            [0, 0, 0, 0] => return Err(BoltError::Odd("it speaks no version of Bolt that we do")),
+            [0, 0, 0, 0] => {
+                return Err(BoltError::Odd("it supports no version of Bolt that we do"));
+            }
             _ => return Err(BoltError::Odd("it doesn't speak Bolt")),
         };
         let mut bolt = Bolt {
@@ -153,7 +155,7 @@ impl Bolt {
     fn receive(&mut self) -> Result<(u8, Value), BoltError> {
         let bytes = self.wire.receive()?;
         let (tag, fields) =
-            packstream::message(&bytes).ok_or(BoltError::Odd("what it answers is no Bolt"))?;
+            packstream::message(&bytes).ok_or(BoltError::Odd("its answer is not Bolt"))?;
         let first = fields.into_iter().next();
         Ok((tag, first.unwrap_or(Value::Null)))
     }

@@ -43,6 +43,23 @@ impl Store {
         imported.and_then(|imported| removed.map(|()| imported))
     }
 
+    /// Whether a file is a store that can be taken in.
+    ///
+    /// # Errors
+    /// Why it isn't: absent, no store, or a newer version's.
+    pub fn importable(from: &Path) -> Result<()> {
+        match DatabaseState::of(from)? {
+            DatabaseState::Current | DatabaseState::Older(_) => Ok(()),
+            state => {
+                let missing = || Error::usage(format!("there is no {}", from.display()));
+                Err(match state {
+                    DatabaseState::Missing => missing(),
+                    state => state.fault(from).unwrap_or_else(missing),
+                })
+            }
+        }
+    }
+
     fn import_copy(&mut self, copy: &Path) -> Result<Imported> {
         let name = copy.to_string_lossy();
         self.db
@@ -67,16 +84,7 @@ fn copy_of(from: &Path, copy: &Path) -> Result<()> {
         let message = format!("{}: {}", copy.display(), error.kind());
         Error::new(ErrorKind::Store, message)
     })?;
-    match DatabaseState::of(from)? {
-        DatabaseState::Current | DatabaseState::Older(_) => {}
-        state => {
-            let missing = || Error::usage(format!("there is no {}", from.display()));
-            return Err(match state {
-                DatabaseState::Missing => missing(),
-                state => state.fault(from).unwrap_or_else(missing),
-            });
-        }
-    }
+    Store::importable(from)?;
     let other = Store::connect(from, Access::ReadOnly)?;
     other
         .db

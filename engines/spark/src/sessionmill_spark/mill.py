@@ -203,7 +203,7 @@ def packed(settings: str | None) -> bytes | None:
         return None
     root = Path(settings)
     if not root.is_dir():
-        raise SystemExit(f"sessionmill-spark: {settings}: is no folder")
+        raise SystemExit(f"sessionmill-spark: {settings}: is not a folder")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted([*root.glob("*"), *root.glob("*/*")]):

@@ -214,7 +214,7 @@ fn quiet(kind: &str) -> Option<&'static str> {
         | "view_image_tool_call"
         | "plan_update"
         | "dynamic_tool_call_response"
-        | "raw_response_item" => "told elsewhere",
+        | "raw_response_item" => "recorded twice",
         "sub_agent_activity" => "mail between agents",
         "session_configured"
         | "thread_settings_applied"
@@ -238,7 +238,7 @@ fn quiet(kind: &str) -> Option<&'static str> {
         | "elicitation_request"
         | "guardian_assessment" => "progress",
         _ if kind.ends_with("_begin") || kind.ends_with("_delta") => "progress",
-        _ if kind.starts_with("collab_") => "told elsewhere",
+        _ if kind.starts_with("collab_") => "recorded twice",
         _ => return None,
     })
 }

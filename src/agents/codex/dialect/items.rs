@@ -107,7 +107,7 @@ impl Record<'_> {
                     if bare || shell {
                         words.push(w.into_owned());
                     } else {
-                        reason = "told elsewhere";
+                        reason = "recorded twice";
                     }
                 }
                 Spoken::Machine(why) if reason == "empty" => reason = why,

@@ -161,7 +161,7 @@ impl Record<'_> {
     fn bare(&mut self, kind: &str, fields: &Fields<'_>, raw: &str) {
         if fields.raw("record_type").is_some() {
             self.identify("bare", "state", fields, raw);
-            return self.noise("state filler");
+            return self.noise("state");
         }
         if kind.is_empty() && fields.name("id").is_some() && fields.raw("timestamp").is_some() {
             self.sticky(|context| state::set_format(context, RolloutFormat::Bare));

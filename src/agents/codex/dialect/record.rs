@@ -61,7 +61,7 @@ impl Record<'_> {
     }
 
     pub(super) fn recorded_elsewhere(&mut self) {
-        self.noise("told elsewhere");
+        self.noise("recorded twice");
     }
 
     pub(super) fn links(&self) -> Option<&RecordLinks> {

@@ -54,7 +54,7 @@ impl Record<'_> {
         match INJECTED.people_words(&parts.text) {
             Spoken::Words(words) => self.prompt(id, record, parts.with_pictures(&words)),
             // what a call gave back stands beside the call
-            Spoken::Machine(_) if !parts.responses.is_empty() => self.noise("told elsewhere"),
+            Spoken::Machine(_) if !parts.responses.is_empty() => self.noise("recorded twice"),
             Spoken::Machine(_) if parts.pictures > 0 => {
                 self.prompt(id, record, parts.with_pictures(""));
             }

@@ -28,7 +28,7 @@ impl Record<'_> {
         let told = self.told();
         let Some(message) = told.message(xxh3_64(id.as_bytes())) else {
             // of a message that is long over: something of it was tidied up
-            self.noise("told elsewhere");
+            self.noise("recorded twice");
             return self.drifted("part", "part", part);
         };
         self.time = time(part, "start").or(Some(Time(message.at)));
