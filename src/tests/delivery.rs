@@ -318,7 +318,7 @@ fn settings_that_mean_nothing_are_refused() {
         ),
         (
             json!({"g": {"kind": "jsonl", "path": "/o", "url": "redis://h"}}),
-            "says nothing",
+            "does not apply to this kind",
         ),
         (
             json!({"g": {"kind": "graph", "path": "/o"}}),

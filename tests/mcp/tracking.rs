@@ -157,7 +157,7 @@ fn only_projects_with_sessions_are_tracked_for_agents() {
             "no stored session",
         ),
         (&root, json!([]), "names no files"),
-        (&root, json!([{"include": "a["}]), "no glob"),
+        (&root, json!([{"include": "a["}]), "is not a valid glob"),
         (
             &root,
             json!([{"include": "a", "update_strategy": "sometimes"}]),
