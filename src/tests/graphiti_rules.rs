@@ -384,7 +384,7 @@ fn settings_that_fit_no_graphiti_are_refused() {
         (json!({"sagas": true}), "`database` is missing"),
         (json!({"stall": "soon"}), "`stall` is a span of time"),
         (json!({"window": 0}), "window must be 1 to 100"),
-        (json!({"path": "/x"}), "`path` says nothing"),
+        (json!({"path": "/x"}), "`path` does not apply"),
         (json!({"usd_per_million_input": -1}), "below zero"),
         (
             json!({"kind": "graphiti-mcp", "url": "redis://h"}),
