@@ -357,8 +357,7 @@ impl<'a> Disk<'a> {
         let (old, new) = match self.logs[log].writer {
             Writer::Codex => ("rollout-2026", "rollout-2025"),
             Writer::Gemini => ("session-2026", "session-2025"),
-            // its name is the session's id: another name is another session
-            Writer::Qwen => return,
+            Writer::Qwen => return, // another name is another session
             Writer::Claude => (".jsonl", "-b.jsonl"),
         };
         let below = self.logs[log].below.replace(old, new);

@@ -6,6 +6,7 @@
 use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
+use super::ties::Ties;
 use crate::host::decompress::BrokenOff;
 use crate::host::read::{self, Content};
 use crate::memory::places::root_of;
@@ -98,39 +99,6 @@ impl FileWork {
             turns: descent.map_or_else(Vec::new, |descent| descent.turns.clone()),
         };
         Kin::new(self.session().to_owned(), stated, course)
-    }
-}
-
-/// Names that tie a file to its family, one a line: in one piece, since there may be a hundred thousand.
-/// That of its own session is [`OWN`].
-#[derive(Debug, Default)]
-pub struct Ties(Box<str>);
-
-/// No tie is called so: before their names they have what they are, and a colon.
-const OWN: &str = "s";
-const SESSION: &str = "session:";
-const RECORD: &str = "uuid:";
-
-impl Ties {
-    /// Those of a file of a session.
-    pub fn new(ties: &[String], session: &str) -> Ties {
-        let kept = ties.iter().map(|tie| match tie.strip_prefix(SESSION) {
-            Some(name) if name == session => OWN,
-            _ => tie,
-        });
-        Ties(kept.collect::<Vec<_>>().join("\n").into_boxed_str())
-    }
-
-    fn of(&self, session: &str) -> impl Iterator<Item = Cow<'_, str>> {
-        self.0.lines().map(move |tie| match tie {
-            OWN => Cow::Owned(format!("{SESSION}{session}")),
-            tie => Cow::Borrowed(tie),
-        })
-    }
-
-    /// The record that the file begins with.
-    pub fn first_record(&self) -> Option<&str> {
-        self.0.lines().find(|tie| tie.starts_with(RECORD))
     }
 }
 

@@ -4,10 +4,11 @@
 
 use super::account::Account;
 use super::family::{Family, Works, families};
-use super::file::{Before, Descent, FileWork, Folder, Ties};
+use super::file::{Before, Descent, FileWork, Folder};
 use super::ids::Ids;
 use super::log_memory::LogMemory;
 use super::report::IngestReport;
+use super::ties::Ties;
 use super::workers::Pool;
 use crate::agents::registry;
 use crate::host::files::FoundFile;
@@ -343,8 +344,7 @@ fn admit(
     };
     add_ties(&mut head.ties, looked.peek);
     let folder = folders.of(head.cwd.take());
-    let is_stream = head.stream.is_some();
-    let rules = match admitted(folder.as_deref(), is_stream, &slice, setup) {
+    let rules = match admitted(folder.as_deref(), head.stream.is_some(), &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
             report.refuse(&slice.file.key, reason);

@@ -14,6 +14,7 @@ pub mod ids;
 pub mod log_memory;
 pub mod report;
 pub mod run_ahead;
+pub mod ties;
 pub mod workers;
 
 use crate::model::namespace::global_group;
