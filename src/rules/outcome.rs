@@ -57,6 +57,11 @@ pub fn says_nothing(sentence: &str) -> bool {
         .all(|word| vague.contains(word))
 }
 
+/// A sentence of what is done only if something else happens: nobody is at it.
+pub fn is_conditional(sentence: &str) -> bool {
+    TABLE.conditional.begin(&sentence.to_lowercase())
+}
+
 /// After the last end of a sentence that something follows.
 fn last_sentence(words: &str) -> &str {
     let line = words.trim().lines().next_back().unwrap_or("").trim();
@@ -144,6 +149,7 @@ struct Written {
     goes_on: Row,
     announces: Announcements,
     unless: Phrases,
+    conditional: Phrases,
     vague: Vec<String>,
     stopped: WrittenCues,
     #[cfg(test)]

@@ -428,7 +428,7 @@ fn what_was_set_aside_is_named_and_goes_when_somebody_says_so() {
 }
 
 /// What flips a bit of a number, an id or a short name where only the log tells it, and the column that is named.
-const SILENT: [(&str, &str); 12] = [
+const SILENT: [(&str, &str); 14] = [
     (
         "UPDATE episode SET input_tokens = input_tokens + 1024 WHERE n = 2",
         "input_tokens",
@@ -467,6 +467,8 @@ const SILENT: [(&str, &str); 12] = [
         "head_print",
     ),
     ("DELETE FROM episode_path", "episode_path"),
+    ("DELETE FROM tie WHERE file = 1", "tie"),
+    ("UPDATE tie SET name = name + 1 WHERE file = 1", "tie"),
     (
         "UPDATE episode SET title = CAST(title AS BLOB) WHERE n = 1",
         "title",

@@ -2,6 +2,8 @@
 
 use super::world::Desk;
 use crate::cli::Exit;
+use crate::model::activity::Dimension;
+use crate::model::episode::EpisodeSource;
 use crate::rules::help::{examples, groups, is_unlisted};
 use std::collections::BTreeSet;
 
@@ -46,6 +48,21 @@ fn the_first_page_fits_a_screen() {
         assert!(long.is_empty(), "{line}: {long:?}");
         assert!(page.stdout.lines().count() <= LINES, "{}", page.stdout);
         assert!(!page.stdout.contains('\u{1b}'), "a pipe has no colours");
+    }
+}
+
+#[test]
+fn values_that_help_lists_by_name_are_all_that_there_are() {
+    let sources = EpisodeSource::ALL.map(EpisodeSource::as_str);
+    let kinds = Dimension::ALL.map(Dimension::as_str);
+    for (line, values) in [
+        ("search --help", &sources[..]),
+        ("sessions --help", &kinds[..]),
+    ] {
+        let page = Desk::new().run(&format!("sessionmill {line}")).stdout;
+        for value in values {
+            assert!(page.contains(value), "{line}: {value}");
+        }
     }
 }
 

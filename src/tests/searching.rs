@@ -5,6 +5,12 @@ use super::forget::{desk, said};
 use super::memory_rows::{SESSION, agree, set, talk, world as server};
 use super::world::Desk;
 use crate::cli::Exit;
+use crate::memory::query_terms::question;
+use crate::memory::rank::Near;
+use crate::memory::recall::{RecallQuestion, recall};
+use crate::memory::scopes::Scope;
+use crate::model::namespace::namespace;
+use crate::store::{Access, Store};
 use serde_json::{Value, json};
 
 fn found(desk: &Desk, line: &str) -> Vec<String> {
@@ -189,4 +195,29 @@ fn a_word_of_another_project_is_not_suggested() {
     done(desk.run("sessionmill forget cccc --yes"));
     let gone = desk.run("sessionmill search okapy");
     assert!(!gone.stderr.contains("okapi"), "{}", gone.shown());
+}
+
+#[test]
+fn where_all_projects_may_answer_another_ones_session_must_be_surer() {
+    const SHOP: &str = "/home/ada/shop-api";
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    let store = Store::open(&desk.path(".graphiti/sessionmill.db"), Access::ReadOnly).unwrap();
+    let answer = |project: &str, scope: &Scope| {
+        let near = Near {
+            project: Some(project.to_owned()),
+            ..Near::default()
+        };
+        let words = question("why does the token expiry test fail", 9);
+        let question = RecallQuestion {
+            near,
+            ..RecallQuestion::new(words, scope)
+        };
+        recall(&store, &question).unwrap()
+    };
+    assert!(answer(SHOP, &Scope::All).is_confident());
+    assert!(!answer("/home/ada/other", &Scope::All).is_confident());
+    // a project that moved is asked by its namespace
+    let own = Scope::Only(vec![namespace(SHOP)]);
+    assert!(answer("/home/ada/moved", &own).is_confident());
 }

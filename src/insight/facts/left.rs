@@ -8,7 +8,7 @@ use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::left::{is_undone, is_yours};
-use crate::rules::outcome::{Ending, announces, ending, says_nothing};
+use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
 use crate::rules::words::{content_words, sentences};
@@ -179,8 +179,7 @@ pub fn announced(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
         is_open || announces(sentence)
     };
     let said = sentences(&text).filter(goes_on).last()?;
-    // `If it still fails, we can copy it` is for somebody else to try
-    if says_nothing(said) || said.starts_with("If ") {
+    if says_nothing(said) || is_conditional(said) {
         return None;
     }
     // `Let me restore them` hangs on what stands before it
@@ -342,6 +341,9 @@ mod tests {
         let announces = LocatedItem::sample(ItemKind::Agent, 2, "Agent: Let me push it.", &[]);
         let said = |lines: &[LocatedItem<'_>]| announced(lines).map(|step| step.what);
         assert!(said(&[prompt, announces, call]).is_some());
+        let other = "Agent: If it still fails, let me copy the file.";
+        let other = LocatedItem::sample(ItemKind::Agent, 2, other, &[]);
+        assert_eq!(said(&[prompt, other, call]), None, "it may never come");
         let many = [&[prompt, announces][..], &[call; 9]].concat();
         assert_eq!(said(&many), None, "it did that");
     }

@@ -14,6 +14,7 @@ use crate::memory::remember::remember;
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
 use crate::memory::workspace::Workspace;
+use crate::model::error::Error;
 use crate::model::namespace::namespace;
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
@@ -24,7 +25,7 @@ use crate::pipeline::progress::Silent;
 use crate::pipeline::spec::{Pipeline, Window};
 use crate::pipeline::steps::enrich::session_summary::{SummarizeOptions, summarize};
 use crate::pipeline::steps::ingest::index;
-use crate::store::{Access, Store};
+use crate::store::{Access, SessionFilter, Store};
 use anyhow::Result;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -93,6 +94,12 @@ pub fn measured(
     with_defaults(cx.loaded, &options, |ingest| {
         index(&mut store, ingest, &Silent)
     })?;
+    if store.sessions(&SessionFilter::default())?.is_empty() {
+        let error = Error::usage("the corpus has no sessions to ask about");
+        return Err(error
+            .hinted("--corpus DIR names a folder with .claude or .codex in it")
+            .into());
+    }
     let mut summaries = SummarizeOptions {
         now: options.now,
         settled_ms: 0,

@@ -306,29 +306,39 @@ fn read_table(
     })
 }
 
-/// Adds the rows of `tie` that aren't as the same store's `file.ties` has them to the sums of column `first`; gives
-/// 1, for one column. Not what the rows are: a log that was rewritten keeps names that a cold run never meets.
+/// Adds what isn't in `tie` as the same store's `file.ties` has it to the sums of column `first`; gives 1, for one
+/// column. Not what the rows are: a log that was rewritten keeps names that a cold run never meets.
 fn read_ties(db: &Connection, first: usize, contents: &mut Contents) -> rusqlite::Result<usize> {
-    let mut rows: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
-    let mut select = db.prepare("SELECT file, name FROM tie")?;
+    let mut rows = BTreeMap::<i64, u64>::new();
+    let mut select = db.prepare("SELECT file FROM tie")?;
     let mut found = select.query([])?;
     while let Some(row) = found.next()? {
-        rows.entry(row.get(0)?).or_default().insert(row.get(1)?);
+        *rows.entry(row.get(0)?).or_default() += 1;
     }
     let sql = "SELECT s.id, f.n, f.ties FROM file f JOIN session s ON s.n = f.session";
     let mut select = db.prepare(sql)?;
+    let mut is_there = db.prepare("SELECT 1 FROM tie WHERE name = ?1 AND file = ?2")?;
     let mut files = select.query([])?;
     while let Some(row) = files.next()? {
         let (Ok(session), Ok(ties)) = (row.get::<_, String>(0), row.get::<_, String>(2)) else {
             continue;
         };
-        let told: BTreeSet<i64> = ties.lines().map(tie_name).collect();
-        let found = rows.remove(&row.get(1)?).unwrap_or_default();
+        let file: i64 = row.get(1)?;
+        let names: BTreeSet<i64> = ties.lines().map(tie_name).collect();
+        let mut more = rows.get(&file).copied().unwrap_or(0);
         let sums = contents.sessions.entry(session).or_default();
         sums.columns.resize(COMPARED.len(), 0);
-        for name in told.symmetric_difference(&found) {
-            let one = xxh3_64(&name.to_le_bytes());
-            sums.columns[first] = sums.columns[first].wrapping_add(one);
+        let mut differs = |what: u64| {
+            sums.columns[first] = sums.columns[first].wrapping_add(xxh3_64(&what.to_le_bytes()));
+        };
+        for name in names {
+            match is_there.exists([name, file])? {
+                true => more -= 1,
+                false => differs(name.cast_unsigned()),
+            }
+        }
+        if more > 0 {
+            differs(more);
         }
     }
     Ok(1)
