@@ -15,13 +15,19 @@ use std::io::{BufRead, Write};
 pub fn command(argv: &[OsString], tree: &clap::Command) -> String {
     let mut at = tree;
     let mut names: Vec<String> = Vec::new();
+    let mut is_value = false;
     for word in argv.iter().skip(1).filter_map(|word| word.to_str()) {
         let asks_help = word == "help" && names.is_empty();
+        // `--now 2026-06-01 sessions`: what stands behind an option may be its value
+        let may_be_value = std::mem::replace(&mut is_value, word.starts_with('-'));
         if word.starts_with('-') || asks_help {
             continue;
         }
         let Some(next) = at.find_subcommand(word) else {
-            break;
+            match may_be_value && names.is_empty() {
+                true => continue,
+                false => break,
+            }
         };
         names.push(next.get_name().to_owned());
         at = next;

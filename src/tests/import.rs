@@ -255,6 +255,7 @@ fn a_newer_store_and_what_is_no_store_are_refused() {
         assert!(ran.stderr.contains(why), "{}", ran.shown());
     };
     refused("nowhere.db", "there is no");
+    refused("nowhere.db", "hint: sessionmill store path");
     here.write(
         "notes.db",
         "no database at all, but long enough to be looked at as one",

@@ -464,6 +464,7 @@ fn all_failures_look_alike() {
             "error: unexpected argument '--sinc' found\nhint: did you mean `--since`?\n",
         ),
         ("sessions --sort purple", &sort),
+        ("--now 2026-06-01 sessions --sort purple", &sort),
         (
             "sessions --color purple",
             "error: invalid value 'purple' for '--color <WHEN>': write auto, always or never\n\

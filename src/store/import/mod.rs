@@ -51,7 +51,11 @@ impl Store {
         match DatabaseState::of(from)? {
             DatabaseState::Current | DatabaseState::Older(_) => Ok(()),
             state => {
-                let missing = || Error::usage(format!("there is no {}", from.display()));
+                let missing = || {
+                    Error::usage(format!("there is no {}", from.display())).hinted(
+                        "sessionmill store path   (prints where the other database is, on its machine)",
+                    )
+                };
                 Err(match state {
                     DatabaseState::Missing => missing(),
                     state => state.fault(from).unwrap_or_else(missing),
