@@ -153,11 +153,12 @@ impl Redactor {
         }
     }
 
-    /// `{"password": "hunter"}` is an assignment, though name and value are strings of their own.
+    /// `{"password": "hunter"}` is an assignment, though name and value are strings of their own. The
+    /// value is also masked by itself: quotes around it hide what is known by the lines it stands on.
     fn mask_fields(&self, map: &mut serde_json::Map<String, serde_json::Value>) {
         for (name, value) in map.iter_mut() {
+            self.mask_value(value);
             let Some(text) = value.as_str() else {
-                self.mask_value(value);
                 continue;
             };
             let before = name.len() + 3;
@@ -166,13 +167,13 @@ impl Redactor {
             let Cow::Owned(masked) = self.redact(&assigned) else {
                 continue;
             };
+            // what reaches beyond the value, as a quote in it does, is masked there as far as it can be
             let inside = masked
                 .strip_prefix(&assigned[..before])
                 .and_then(|m| m.strip_suffix('"'));
-            *value = match inside {
-                Some(inside) => inside.into(),
-                None => self.redact(text).into_owned().into(),
-            };
+            if let Some(inside) = inside {
+                *value = inside.into();
+            }
         }
     }
 

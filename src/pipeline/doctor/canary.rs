@@ -157,7 +157,7 @@ pub const PLACES: [PlantSite; 29] = [
             false,
         )
     }),
-    ("argument", Words, |s| {
+    ("argument", Nothing, |s| {
         call("mcp__x__y", json!({"a": {"b": s}, "c": [s]}), "ok", false)
     }),
     ("written text", Nothing, |s| {
@@ -206,14 +206,14 @@ pub const PLACES: [PlantSite; 29] = [
         });
         call("Edit", edit, "The file has been updated.", false)
     }),
-    ("answer to a question", Words, |s| {
+    ("answer to a question", Nothing, |s| {
         let asked = json!({"questions": [{"question": "Which one?"}]});
         let answer = format!(
             "User has answered your questions: \"Which one?\"=\"{s}\". You can now continue."
         );
         call("AskUserQuestion", asked, &answer, false)
     }),
-    ("task", Words, |s| {
+    ("task", Nothing, |s| {
         let list = json!({"todos": [{"content": s, "status": "in_progress"}]});
         call(
             "TodoWrite",
@@ -237,7 +237,7 @@ pub const PLACES: [PlantSite; 29] = [
         );
         call("Bash", json!({"command": "pytest"}), &printed, false)
     }),
-    ("call without a result", Words, |s| {
+    ("call without a result", Nothing, |s| {
         call("Bash", json!({"command": s}), "", false)[..1].to_vec()
     }),
     ("queued prompt", Nothing, |s| {
@@ -249,7 +249,7 @@ pub const PLACES: [PlantSite; 29] = [
     ("title", Nothing, |s| {
         vec![json!({"type": "custom-title", "customTitle": s, "sessionId": SESSION})]
     }),
-    ("summary", Words, |s| {
+    ("summary", Nothing, |s| {
         vec![json!({"type": "summary", "summary": s, "leafUuid": uuid("first")})]
     }),
     ("branch", Nothing, |s| {
@@ -280,7 +280,7 @@ pub const PLACES: [PlantSite; 29] = [
         let input = json!({"url": format!("https://x.example/{s}"), "prompt": s});
         call("WebFetch", input, s, false)
     }),
-    ("task of a sub-agent", Words, |s| {
+    ("task of a sub-agent", Nothing, |s| {
         let input = json!({"description": s, "prompt": s, "subagent_type": "general-purpose"});
         call("Task", input, s, false)
     }),

@@ -65,11 +65,14 @@ pub fn answers(
     };
     let asked = questions.iter().filter_map(|(id, question)| {
         let answer = stated.iter().find(|(q, _)| q == question);
-        let answer = answer
-            .map(|(_, answer)| answer.clone())
-            .or_else(|| answer_in(parsed.as_ref()?, id, question))
-            .or_else(|| answer_after(&head, question))?;
-        Some(((*question).to_owned(), answer))
+        let stated = answer.map(|(_, answer)| answer.clone());
+        let told = || {
+            let found = parsed.as_ref().and_then(|p| answer_in(p, id, question));
+            let found = found.or_else(|| answer_after(&head, question))?;
+            // by itself once more: the quotes around it hid what is known by its lines
+            Some(output.masked(&found).into_owned())
+        };
+        Some(((*question).to_owned(), stated.or_else(told)?))
     });
     let known = |q: &String| questions.iter().any(|(_, question)| question == q);
     let others = stated.iter().filter(|(q, _)| !known(q)).cloned();
