@@ -148,16 +148,19 @@ pub(super) fn is_no_secret(value: &[u8]) -> bool {
     let lower = String::from_utf8_lossy(value).to_lowercase();
     let words = &no_secrets().words;
     let holds = |part: &str| part.len() > 4 && words.contains(part);
-    // four words and a number are a passphrase
-    let is_phrase = lower.matches('-').count() > 2
-        && lower.ends_with(|c: char| c.is_ascii_digit())
-        && !["pass", "secret", "token", "key"]
-            .iter()
-            .any(|word| lower.contains(word));
     words.contains(&lower)
         || is_release(value)
         || is_name_of_one(&lower)
-        || is_wordy(value) && !is_phrase && lower.split('-').any(holds)
+        || is_wordy(value) && !is_passphrase(value) && lower.split('-').any(holds)
+}
+
+/// Four words and a number, joined: `a-very-tall-panda-41`.
+pub(super) fn is_passphrase(value: &[u8]) -> bool {
+    let about = ["pass", "secret", "token", "key"];
+    let lower = String::from_utf8_lossy(value).to_ascii_lowercase();
+    lower.matches('-').count() > 2
+        && lower.ends_with(|c: char| c.is_ascii_digit())
+        && !about.iter().any(|word| lower.contains(word))
 }
 
 /// The name that a vault knows a secret by: small words, the last of which says what it is.
@@ -446,6 +449,29 @@ fn is_file(value: &[u8]) -> bool {
         && ends.iter().all(u8::is_ascii_lowercase)
 }
 
+/// A command of PowerShell, as whose result a variable is set: `Read-Host`.
+fn is_cmdlet(value: &[u8]) -> bool {
+    const VERBS: [&[u8]; 11] = [
+        b"Read",
+        b"Get",
+        b"New",
+        b"Import",
+        b"Export",
+        b"Select",
+        b"Join",
+        b"Invoke",
+        b"Unprotect",
+        b"ConvertTo",
+        b"ConvertFrom",
+    ];
+    let parts = |value: &[u8]| value.iter().position(|b| *b == b'-');
+    parts(value).is_some_and(|at| {
+        let noun = &value[at + 1..];
+        let capital = noun.first().is_some_and(u8::is_ascii_uppercase);
+        VERBS.contains(&&value[..at]) && capital && noun.iter().all(u8::is_ascii_alphabetic)
+    })
+}
+
 /// Calls, indexing, generics, member access.
 pub(super) fn is_code(value: &[u8]) -> bool {
     let marks: [&[u8]; 9] = [b"(", b"[", b"{", b"::", b"=>", b"->", b"?.", b"==", b"&&"];
@@ -453,6 +479,7 @@ pub(super) fn is_code(value: &[u8]) -> bool {
         .iter()
         .any(|mark| memchr::memmem::find(value, mark).is_some());
     marked
+        || is_cmdlet(value)
         || value.contains(&b'.')
             && value
                 .split(|b| *b == b'.')

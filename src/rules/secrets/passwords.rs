@@ -56,8 +56,9 @@ pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Ra
     let range = (start, start + value.len());
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     let is_variable = is_variable_of_a_shell(name);
-    // several words are a phrase only where the name says so
-    let is_phrase = quoted && name.to_ascii_lowercase().ends_with(b"passphrase");
+    // several words are a phrase only where the name says so, or a variable is set to words and a number
+    let numbered = is_variable && before_quote(text, start) == b'=' && is_numbered(value);
+    let is_phrase = quoted && (numbered || name.to_ascii_lowercase().ends_with(b"passphrase"));
     let spaced = value.contains(&b' ') && !is_phrase;
     let is_code = !quoted && !is_variable && is_code_of(without_padding(value));
     if is_code || value.len() < 5 || !letters || !is_typed(value) || spaced {
@@ -86,6 +87,14 @@ pub(super) fn chosen(text: &[u8], name: &[u8], (start, end): Range) -> Option<Ra
         false => ends && odd && !(is_name(value) && says_so(value)),
     };
     fits.then_some(range)
+}
+
+fn before_quote(text: &[u8], start: usize) -> u8 {
+    start.checked_sub(2).map_or(b' ', |at| text[at])
+}
+
+fn is_numbered(value: &[u8]) -> bool {
+    value.last().is_some_and(u8::is_ascii_digit)
 }
 
 /// `name=` at the beginning of a line, as files of settings have it.

@@ -303,6 +303,10 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
     if quote.is_none() && text[..start - before].ends_with(b",") {
         return None; // the next argument
     }
+    let is_next = value.ends_with(b"=") && is_name(without_padding(value));
+    if quote.is_none() && text[..start - before].ends_with(b"\n") && is_next {
+        return None; // the next line's name, behind one that has no value
+    }
     if is_no_secret(bare(value)) {
         return None;
     }
@@ -320,7 +324,7 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
         return None; // the next attribute of an element
     }
     if quote.is_none() && is_variable_of_a_shell(name) && name.ends_with(b"SECRET") {
-        let plain = value.iter().all(u8::is_ascii_alphanumeric);
+        let plain = value.iter().all(u8::is_ascii_alphanumeric) || is_passphrase(value);
         let digit = value.iter().any(u8::is_ascii_digit);
         if plain && digit && value.len() > 9 && is_typed(value) {
             return Some((start, end));

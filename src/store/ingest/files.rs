@@ -47,10 +47,13 @@ impl Store {
     /// One file's checkpoint; `None` when the store doesn't know the key.
     pub fn checkpoint(&self, key: &str) -> Result<Option<Checkpoint>> {
         let sql = format!("{SELECT} WHERE f.key = ?1");
-        self.db
-            .query_row(&sql, [key], checkpoint)
-            .optional()
-            .map_err(failed("reading a checkpoint"))
+        let read = || {
+            self.db
+                .prepare_cached(&sql)?
+                .query_row([key], checkpoint)
+                .optional()
+        };
+        read().map_err(failed("reading a checkpoint"))
     }
 
     /// The folds' state at a file's checkpoint; `None` when the store doesn't know the key, or when that

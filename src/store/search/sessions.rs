@@ -45,6 +45,10 @@ pub struct SessionRow {
     pub files: u64,
 }
 
+/// Ids that begin so: a range of the index, and within it those that do.
+pub(in crate::store) const BEGINS: &str =
+    "s.id >= {} AND s.id <= {} || char(1114111) AND substr(s.id, 1, length({})) = {}";
+
 impl Store {
     /// How many sessions the filter lets through, whatever its limit.
     pub fn count_sessions(&self, filter: &SessionFilter) -> Result<u64> {
@@ -75,7 +79,7 @@ impl Store {
         read().map_err(failed("listing sessions"))
     }
 
-    /// The session with this id, or the only one whose id begins so; `None` when there is none.
+    /// The session with this id, or the only one whose id begins so, found by the index; `None` when there is none.
     /// A beginning that several share is an error of kind `Usage`.
     pub fn session(&self, id: &str) -> Result<Option<SessionRow>> {
         self.session_among(id, None)
@@ -88,8 +92,7 @@ impl Store {
         id: &str,
         namespaces: Option<&[String]>,
     ) -> Result<Option<SessionRow>> {
-        let own = "substr(s.id, 1, length({})) = {}";
-        one(self.sessions_where(own, id, namespaces)?, id)
+        one(self.sessions_where(BEGINS, id, namespaces)?, id)
     }
 
     /// The same, and of the whole id of a sub-agent the session that it worked for: its log is part of that.

@@ -382,3 +382,19 @@ fn sessions_are_listed_and_found_by_their_beginning() {
     let projects = world.store.projects(&ns[..8]);
     assert_eq!(projects, Ok(vec![(ns, "/home/u/b".to_string())]));
 }
+
+/// Every log that grew asks for its session: looking at all of them made a rebuild of 100,000 logs take
+/// half an hour.
+#[test]
+fn a_session_is_found_by_its_index() {
+    let world = world(&["one"]);
+    let begins = crate::store::search::sessions::BEGINS.replace("{}", "?1");
+    let sql = format!("EXPLAIN QUERY PLAN SELECT s.n FROM session s WHERE {begins}");
+    let mut plan = world.store.db.prepare(&sql).unwrap();
+    let steps = plan.query_map(["a"], |row| row.get::<_, String>(3));
+    let steps: Vec<String> = steps.unwrap().map(Result::unwrap).collect();
+    assert!(
+        steps.iter().all(|step| step.starts_with("SEARCH s USING")),
+        "{steps:?}"
+    );
+}
