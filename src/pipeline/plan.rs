@@ -166,6 +166,6 @@ fn summaries(store: Option<&Store>, report: &IngestReport, cx: &RunContext<'_>) 
     };
     let stored = store.map_or(Ok(Vec::new()), |store| store.unsummarised(resting))?;
     let read = report.ended_before(rested);
-    let sessions: BTreeSet<&str> = read.chain(stored.iter().map(|s| s.id.as_str())).collect();
+    let sessions: BTreeSet<&str> = read.chain(stored.iter().map(String::as_str)).collect();
     Ok(sessions.len() as u64)
 }

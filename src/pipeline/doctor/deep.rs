@@ -203,8 +203,7 @@ fn not_as_read(
         settled_ms: 0,
         pending_ms: 0,
     };
-    let due = store.unsummarised(anybody)?.into_iter();
-    let mut changed: BTreeSet<String> = due.map(|session| session.id).collect();
+    let mut changed = BTreeSet::from_iter(store.unsummarised(anybody)?);
     let mut gone = BTreeSet::new();
     for known in store.checkpoints()? {
         match now.get(known.key.as_str()) {

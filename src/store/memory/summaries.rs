@@ -99,33 +99,43 @@ impl SummaryUpdate {
 }
 
 impl Store {
-    /// Sessions that rest and changed since their summary was written, by id.
-    pub fn unsummarised(&self, resting: Resting) -> Result<Vec<Unsummarised>> {
+    /// Ids of sessions that rest and changed since their summary was written, in their order.
+    pub fn unsummarised(&self, resting: Resting) -> Result<Vec<String>> {
         let before = |ms: i64| resting.now.0.saturating_sub(ms);
         // CROSS: the few that changed are read, however many sessions there are
         let sql = format!(
-            "SELECT s.id, s.title, s.project_path, s.branch
-             FROM unsummarised u CROSS JOIN session s ON s.n = u.session
+            "SELECT s.id FROM unsummarised u CROSS JOIN session s ON s.n = u.session
              WHERE {NOT_FORGOTTEN}
                  AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.session = s.n AND e.stale = 1)
                  AND coalesce(s.ended, s.started, 0) <= iif(EXISTS (SELECT 1 FROM episode e
                      WHERE e.session = s.n AND e.sealed = 0 AND e.pending_calls > 0), ?2, ?1)
              ORDER BY s.id"
         );
-        let read = || -> rusqlite::Result<Vec<Unsummarised>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
             let times = [before(resting.settled_ms), before(resting.pending_ms)];
             let mut select = self.db.prepare_cached(&sql)?;
-            let rows = select.query_map(times, |row| {
-                Ok(Unsummarised {
-                    id: row.get(0)?,
-                    title: row.get(1)?,
-                    project_path: row.get(2)?,
-                    branch: row.get(3)?,
-                })
-            })?;
-            rows.collect()
+            select.query_map(times, |row| row.get(0))?.collect()
         };
         read().map_err(failed("reading which sessions wait for a summary"))
+    }
+
+    /// What the summary of the session with exactly this id tells beside its texts; `None`: there is none.
+    pub fn unsummarised_session(&self, id: &str) -> Result<Option<Unsummarised>> {
+        let read = || -> rusqlite::Result<Option<Unsummarised>> {
+            let mut select = self
+                .db
+                .prepare_cached("SELECT title, project_path, branch FROM session WHERE id = ?1")?;
+            let session = select.query_row([id], |row| {
+                Ok(Unsummarised {
+                    id: id.to_owned(),
+                    title: row.get(0)?,
+                    project_path: row.get(1)?,
+                    branch: row.get(2)?,
+                })
+            });
+            session.optional()
+        };
+        read().map_err(failed("reading a session that waits for a summary"))
     }
 
     /// The chunks of a session as its summary takes them, in the order of time: with their items, without

@@ -5,7 +5,7 @@ use crate::model::consent::Consent;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::ErrorKind;
 use crate::model::tombstone::Selection;
-use crate::store::{DatabaseState, Health, Resting, Salvage, SummaryUpdate, Switch, Unsummarised};
+use crate::store::{DatabaseState, Health, Resting, Salvage, SummaryUpdate, Switch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -233,14 +233,14 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
         pending_ms: 0,
     };
     let waiting = |store: &Store| store.unsummarised(resting).unwrap();
-    let page = |session: &Unsummarised| {
-        let text = format!("what {} came to", session.id);
+    let page = |session: &String| {
+        let text = format!("what {session} came to");
         let episode = Episode {
-            id: SummaryUpdate::id(&session.id),
+            id: SummaryUpdate::id(session),
             source: EpisodeSource::SessionSummary,
-            ..episode(&session.id, 0, &text)
+            ..episode(session, 0, &text)
         };
-        SummaryUpdate::new(&session.id, "g", "v", episode)
+        SummaryUpdate::new(session, "g", "v", episode)
     };
     let pages: Vec<SummaryUpdate> = waiting(&store).iter().map(page).collect();
     store.put_summaries(&pages, Time(5)).unwrap();
@@ -267,7 +267,7 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
     store.finish().unwrap();
     drop(store);
     let (store, lost) = salvaged(&path);
-    let ids: Vec<String> = waiting(&store).into_iter().map(|s| s.id).collect();
+    let ids = waiting(&store);
     assert_eq!(ids, ["s01"]);
     assert_eq!(lost, 0, "it is written again");
     assert_eq!(receipts(&store), pages.len(), "and not sent again");

@@ -64,10 +64,8 @@ pub fn summarize(store: &mut Store, options: &mut SummarizeOptions<'_>) -> Resul
         settled_ms: options.settled_ms,
         pending_ms: PENDING_MS,
     };
-    let waiting = store.unsummarised(resting)?.into_iter();
-    let waiting = waiting.map(|session| Ok(((options.hides)(&session.project_path)?, session)));
-    let mut waiting = waiting.collect::<Result<Vec<_>>>()?.into_iter();
-    let mut batch = read(store, &mut waiting)?;
+    let mut waiting = store.unsummarised(resting)?.into_iter();
+    let mut batch = read(store, &mut waiting, options.hides)?;
     if batch.is_empty() {
         return Ok(stored);
     }
@@ -85,7 +83,7 @@ pub fn summarize(store: &mut Store, options: &mut SummarizeOptions<'_>) -> Resul
                 each.collect_into_vec(&mut made);
             });
             stored.merge(store.put_summaries(&summaries, now)?);
-            read(store, &mut waiting)
+            read(store, &mut waiting, options.hides)
         })?;
         (batch, summaries) = (next, made);
     }
@@ -115,16 +113,21 @@ impl Due {
 /// The next sessions, until there is text enough; none where none is left.
 fn read(
     store: &mut Store,
-    waiting: &mut impl Iterator<Item = (bool, Unsummarised)>,
+    waiting: &mut impl Iterator<Item = String>,
+    hides: &mut dyn FnMut(&str) -> Result<bool>,
 ) -> Result<Vec<Due>> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     while bytes < READ_BYTES
-        && let Some((hides, session)) = waiting.next()
+        && let Some(id) = waiting.next()
     {
-        let llm_summary = match store.llm_summary(&session.id)? {
+        let Some(session) = store.unsummarised_session(&id)? else {
+            continue;
+        };
+        let llm_summary = match store.llm_summary(&id)? {
             Some(LlmSummary::Summarized(summary)) => Some(*summary),
             _ => None,
         };
+        let hides = hides(&session.project_path)?;
         let whole = Whole::read(store, session, hides)?;
         bytes += whole.bytes();
         batch.push(Due { whole, llm_summary });
