@@ -87,6 +87,31 @@ struct Line {
     command: Command,
 }
 
+/// The line of an agent's hook, which waits: to compose the other commands takes longer, and more memory, than
+/// to look a prompt up.
+#[derive(Parser, Debug)]
+#[command(name = "sessionmill", version)]
+struct HookLine {
+    #[command(flatten)]
+    switches: Switches,
+    #[command(subcommand)]
+    command: HookCommand,
+}
+
+#[derive(Subcommand, Debug)]
+enum HookCommand {
+    Recall(recall::Args),
+}
+
+impl HookLine {
+    fn read(argv: Vec<OsString>) -> Result<Line, clap::Error> {
+        let HookLine { switches, command } = HookLine::try_parse_from(argv)?;
+        let HookCommand::Recall(args) = command;
+        let command = Command::Recall(args);
+        Ok(Line { switches, command })
+    }
+}
+
 /// Columns of help where no terminal says how wide it is.
 const HELP_COLUMNS: usize = 100;
 
@@ -197,12 +222,15 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, mut world: World<'_>) -> Ex
     let is_hook = recall::is_hook(&argv);
     let mode = ColorMode::typed(&argv);
     let json = argv.iter().any(|word| word == "--json");
-    let tree = Line::command();
-    let command = match is_hook {
-        true => String::new(),
-        false => errors::command(&argv, &tree),
+    let (line, command) = match is_hook {
+        true => (HookLine::read(argv), String::new()),
+        false => {
+            let tree = Line::command();
+            let command = errors::command(&argv, &tree);
+            (read(argv, tree, mode, &world), command)
+        }
     };
-    let line = match read(argv, tree, mode, &world) {
+    let line = match line {
         Ok(line) => line,
         Err(_) if is_hook => return Exit::Done,
         Err(refused) => {

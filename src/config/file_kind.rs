@@ -3,9 +3,7 @@
 use super::document::Document;
 use super::graphiti_keys::take_out;
 use super::position::path;
-use super::schema::schema_of;
 use super::validate::violation;
-use super::wire::{WireConfig, WireTracking};
 use crate::model::error::Error;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -38,8 +36,21 @@ pub(super) const TRACKING: FileKind = FileKind {
     version: "1.0",
 };
 
-static SETTINGS_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<WireConfig>);
-static TRACKING_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<WireTracking>);
+static SETTINGS_SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| written(include_str!("wire/settings.schema.json")));
+static TRACKING_SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| written(include_str!("wire/tracking.schema.json")));
+
+/// What `graphiti.config` says where it says nothing.
+pub(super) fn settings_by_default() -> Value {
+    written(include_str!("wire/settings.defaults.json"))
+}
+
+/// What a test wrote down of the wire types: to make it anew at each start takes a hook longer, and more memory,
+/// than to read it.
+fn written(text: &str) -> Value {
+    serde_json::from_str(text).expect("a test wrote it")
+}
 
 impl FileKind {
     /// Takes out of what a file says what is another program's; gives the names of these keys.
@@ -77,5 +88,37 @@ impl FileKind {
             Some(hint) => error.hinted(hint),
             None => error,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::schema::schema_of;
+    use crate::config::wire::{WireConfig, WireTracking};
+    use std::path::Path;
+
+    /// `INSTA_UPDATE=always cargo test written_down` writes them again.
+    #[test]
+    fn what_is_written_down_is_what_the_wire_types_say() {
+        let defaults = serde_json::to_value(WireConfig::default()).unwrap();
+        for (name, wants) in [
+            ("settings.schema.json", schema_of::<WireConfig>()),
+            ("settings.defaults.json", defaults),
+            ("tracking.schema.json", schema_of::<WireTracking>()),
+        ] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/wire");
+            let file = folder.join(name);
+            let wants = serde_json::to_string_pretty(&wants).unwrap() + "\n";
+            #[expect(clippy::disallowed_methods, reason = "a switch of this test alone")]
+            let writes = std::env::var_os("INSTA_UPDATE").is_some_and(|how| how == "always");
+            if writes {
+                std::fs::write(&file, &wants).unwrap();
+            }
+            let has = std::fs::read_to_string(&file).unwrap();
+            assert!(
+                has == wants,
+                "{name}: INSTA_UPDATE=always cargo test written_down"
+            );
+        }
     }
 }

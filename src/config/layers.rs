@@ -2,7 +2,7 @@
 //! key means is for `resolved`.
 
 use super::document::Document;
-use super::file_kind::SETTINGS;
+use super::file_kind::{SETTINGS, settings_by_default};
 use super::position::{PathStep, dotted, path};
 use super::schema;
 use super::wire::WireConfig;
@@ -90,9 +90,8 @@ pub(super) struct Layers {
 impl Layers {
     /// The built-in defaults.
     pub fn defaults() -> Layers {
-        let value = serde_json::to_value(WireConfig::default()).unwrap_or_default();
         Layers {
-            value,
+            value: settings_by_default(),
             sources: Vec::new(),
             deciders: BTreeMap::new(),
         }

@@ -2,10 +2,13 @@
 //! produce.
 
 use super::position::PathStep;
-use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
+#[cfg(test)]
+use schemars::{JsonSchema, generate::SchemaSettings};
+
 /// The JSON Schema of a wire type, without references, so that it can be walked.
+#[cfg(test)]
 pub fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().into()

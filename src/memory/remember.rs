@@ -18,6 +18,7 @@ use crate::config::trust::Trust;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
+use crate::rules::pointing::points_at_something;
 use crate::rules::undoing_hints::may_undo;
 use crate::rules::words::{content_words, is_same, tokens};
 use crate::store::{Candidates, GitRow, Hit, KEPT, MemoryState, Query, Store, TYPED};
@@ -234,9 +235,21 @@ fn answered(
         ..RecallQuestion::new(query, whose)
     };
     let mut answer = recall(store, &question)?;
-    let is_certain = |hit: &Hit| names_a_word || hit.confidence >= CONFIDENT;
+    let enough = enough(&request.question, request.by_hook);
+    let is_certain = |hit: &Hit| names_a_word || hit.confidence >= enough;
     answer.hits.retain(|hit| is_told(hit, is_certain(hit)));
     Ok(answer)
+}
+
+/// The same of a prompt that points at what only its own session has before it.
+const CONFIDENT_THOUGH_POINTED: f64 = 0.9;
+
+/// The confidence of what is told.
+fn enough(question: &str, by_hook: bool) -> f64 {
+    match by_hook && points_at_something(question) {
+        true => CONFIDENT_THOUGH_POINTED,
+        false => CONFIDENT,
+    }
 }
 
 /// What the session that asks said and has no longer before it.
@@ -485,6 +498,14 @@ mod tests {
                 lines: (1, 1),
             }),
         }
+    }
+
+    #[test]
+    fn what_points_at_its_own_session_is_answered_only_where_it_is_sure() {
+        let now = "now use the plain style on this document";
+        assert!(enough(now, true) > enough(now, false));
+        let any = "which document has the plain style?";
+        assert_eq!(enough(any, true), CONFIDENT);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub fn outcome_of(store: &Store, session: &str) -> Result<Option<SessionOutcome>
         Look::Absent => {
             let episodes = store.episodes(session)?;
             let items = items_of(store, &episodes)?;
-            Ok(items.summary(&SessionContext::default()).outcome)
+            Ok(items.summary(&SessionContext::default().brief()).outcome)
         }
         found => Ok(found.outcome()),
     }

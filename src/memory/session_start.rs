@@ -5,7 +5,7 @@ use super::block::{FactSource, RecalledFact, below_home};
 use super::places::Places;
 use super::rollback_facts::{Audience, recent_facts};
 use super::scopes::Scope;
-use super::session_summary::summary_of;
+use super::session_summary::ending_of;
 use super::trusted::trusted;
 use super::workspace::Workspace;
 use crate::config::trust::Trusts;
@@ -91,7 +91,7 @@ pub(super) fn last_session_facts(
         let (episodes, _) = store.chunks(&row.session.id, TEXT_BYTES_MAX)?;
         let mut summary = match store.llm_summary(&row.session.id)? {
             Some(LlmSummary::Summarized(llm)) => *llm,
-            _ => summary_of(store, &row, &episodes)?,
+            _ => ending_of(store, &row, &episodes)?,
         };
         SessionGit::of_log(store, &episodes, &summary)?.tell(&mut summary);
         let hides = start.shows_paths.is_none();

@@ -57,12 +57,13 @@ pub fn shown_summary(
     Ok((summary, llm_summary))
 }
 
-/// The facts of a session's log, from all of its episodes, for readers who know the project.
+/// The facts of a session's log, from all of its episodes, for readers who know the project; without what was decided,
+/// checked and mended on the way.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn summary_of(store: &Store, row: &SessionRow, episodes: &[Found]) -> Result<Summary, Error> {
-    Ok(items_of(store, episodes)?.summary(&context_of(row, true)))
+pub fn ending_of(store: &Store, row: &SessionRow, episodes: &[Found]) -> Result<Summary, Error> {
+    Ok(items_of(store, episodes)?.summary(&context_of(row, true).brief()))
 }
 
 /// What is known of a session beside its items; `hides`: without its project.

@@ -3,8 +3,7 @@
 
 use super::cue_pattern::{CuePattern, CueText};
 use super::prose::sentences_of;
-use super::table;
-use aho_corasick::{AhoCorasick, MatchKind};
+use super::table::{self, LiteralFinder};
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -36,7 +35,7 @@ pub fn choices(words: &str) -> Vec<Stated> {
 }
 
 struct Table {
-    hints: AhoCorasick,
+    hints: LiteralFinder,
     /// For each of `hints`, which of `rows` it is a hint of.
     hint_of: Vec<usize>,
     unless: Option<CuePattern>,
@@ -51,10 +50,11 @@ struct Row {
 
 impl Table {
     fn stated(&self, words: &str, wanted: impl Fn(&str) -> bool) -> Vec<Stated> {
-        if !self.hints.is_match(words) {
+        let hints = self.hints.get();
+        if !hints.is_match(words) {
             return Vec::new();
         }
-        let all = sentences_of(words, |paragraph| self.hints.is_match(paragraph));
+        let all = sentences_of(words, |paragraph| hints.is_match(paragraph));
         all.filter(|sentence| wanted(sentence))
             .filter_map(|sentence| self.stated_in(&sentence))
             .collect()
@@ -63,6 +63,7 @@ impl Table {
     fn stated_in(&self, sentence: &str) -> Option<Stated> {
         let hinted: BTreeSet<usize> = self
             .hints
+            .get()
             .find_overlapping_iter(sentence)
             .map(|hint| self.hint_of[hint.pattern()])
             .collect();
@@ -131,17 +132,13 @@ impl Table {
                 .map(move |hint| (of, hint))
         });
         let (hint_of, hints): (Vec<usize>, Vec<String>) = hints.unzip();
-        let hints = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .build(hints);
         let rows = written.patterns.iter().map(|row| Row {
             pattern: row.pattern.clone().into(),
             unless: row.unless.clone().map(CuePattern::from),
             rank: row.rank,
         });
         Table {
-            hints: hints.expect("words"),
+            hints: LiteralFinder::of_any_case(hints),
             hint_of,
             unless: CuePattern::any(&written.unless),
             rows: rows.collect(),

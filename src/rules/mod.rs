@@ -26,6 +26,7 @@ pub mod orders;
 pub mod outcome;
 pub mod paths;
 pub mod phrases;
+pub mod pointing;
 pub mod prices;
 pub mod products;
 pub mod prose;

@@ -1,10 +1,10 @@
 //! What an agent's last words say about how far it is, as a table (`outcome.yaml`).
 
 use super::sentence_cues::{SentenceCues, WrittenCues};
-use super::table;
+use super::table::{self, LiteralFinder};
 use super::words::{content_words, sentences};
 use aho_corasick::automaton::OverlappingState;
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use aho_corasick::{Anchored, Input};
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -82,15 +82,11 @@ fn first_sentence(words: &str) -> &str {
 /// Phrases that are looked for at once.
 #[derive(Deserialize)]
 #[serde(from = "Vec<String>")]
-struct Phrases(AhoCorasick);
+struct Phrases(LiteralFinder);
 
 impl From<Vec<String>> for Phrases {
     fn from(phrases: Vec<String>) -> Phrases {
-        let all = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .start_kind(StartKind::Both)
-            .build(phrases);
-        Phrases(all.expect("words"))
+        Phrases(LiteralFinder::of_beginnings(phrases))
     }
 }
 
@@ -103,7 +99,7 @@ impl Default for Phrases {
 impl Phrases {
     /// One of them stands in a sentence, at a word's start.
     fn are_held(&self, sentence: &str) -> bool {
-        self.0.find_overlapping_iter(sentence).any(|found| {
+        self.0.get().find_overlapping_iter(sentence).any(|found| {
             let before = sentence[..found.start()].chars().next_back();
             before.is_none_or(|c| !c.is_alphanumeric())
         })
@@ -111,10 +107,11 @@ impl Phrases {
 
     /// A sentence begins with one of them, and with no longer word.
     fn begin(&self, sentence: &str) -> bool {
+        let all = self.0.get();
         let mut state = OverlappingState::start();
         loop {
             let input = Input::new(sentence).anchored(Anchored::Yes);
-            self.0.find_overlapping(input, &mut state);
+            all.find_overlapping(input, &mut state);
             let Some(found) = state.get_match() else {
                 return false;
             };

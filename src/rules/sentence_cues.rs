@@ -2,8 +2,8 @@
 //! what speaks against it. Knows no word.
 
 use super::cue_pattern::{CuePattern, CueText};
+use super::table::LiteralFinder;
 use super::words::sentences;
-use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
 /// Cues as a table writes them.
@@ -22,7 +22,7 @@ pub struct WrittenCues {
 
 /// Cues, ready to be looked for, without regard to case.
 pub struct SentenceCues {
-    hints: AhoCorasick,
+    hints: LiteralFinder,
     patterns: Option<CuePattern>,
     unless: Option<CuePattern>,
     bad: Option<CuePattern>,
@@ -30,11 +30,8 @@ pub struct SentenceCues {
 
 impl From<WrittenCues> for SentenceCues {
     fn from(written: WrittenCues) -> SentenceCues {
-        let hints = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(&written.hints);
         SentenceCues {
-            hints: hints.expect("words"),
+            hints: LiteralFinder::of_any_case(written.hints),
             patterns: CuePattern::any(&written.patterns),
             unless: CuePattern::any(&written.unless),
             bad: written.bad.map(CuePattern::from),
@@ -45,19 +42,16 @@ impl From<WrittenCues> for SentenceCues {
 impl SentenceCues {
     /// The sentences of a text that say it, outside of code. Below a microsecond where nothing hints at it.
     pub fn found<'w>(&self, words: &'w str) -> impl Iterator<Item = &'w str> {
-        let words = if self.hints.is_match(words) {
-            words
-        } else {
-            ""
-        };
-        let lines = prose(words).filter(|line| self.hints.is_match(*line));
+        let hints = self.hints.get();
+        let words = if hints.is_match(words) { words } else { "" };
+        let lines = prose(words).filter(|line| hints.is_match(*line));
         let all = lines.flat_map(sentences);
         all.filter(|sentence| sentence.len() <= BYTES_MAX && self.says(sentence))
     }
 
     /// Whether this one sentence says it.
     pub fn says(&self, sentence: &str) -> bool {
-        if !self.hints.is_match(sentence) {
+        if !self.hints.get().is_match(sentence) {
             return false;
         }
         let sentence = CueText::of(&sentence.trim().replace("**", ""));

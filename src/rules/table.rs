@@ -1,7 +1,7 @@
 //! How embedded tables are read. Knows that they are written as YAML with samples that test them,
 //! and built as JSON without (`build.rs`).
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, StartKind};
 use regex::Regex;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -84,8 +84,9 @@ pub fn finder<L: AsRef<[u8]>>(
         .expect("literals")
 }
 
-/// A [`finder`] that is built anew for speed once it was asked for often.
+/// Finds literals, one in another too: as a [`finder`] does, and built anew for speed once it was asked for often.
 pub struct LiteralFinder {
+    how: AhoCorasickBuilder,
     quick: AhoCorasick,
     fast: OnceLock<AhoCorasick>,
     literals: Vec<String>,
@@ -93,10 +94,31 @@ pub struct LiteralFinder {
 }
 
 impl LiteralFinder {
-    /// Finds these, one in another too.
+    /// Finds these.
     pub fn of(literals: Vec<String>) -> LiteralFinder {
+        LiteralFinder::built(AhoCorasick::builder(), literals)
+    }
+
+    /// Finds them in capital letters too.
+    pub fn of_any_case(literals: Vec<String>) -> LiteralFinder {
+        let mut how = AhoCorasick::builder();
+        how.ascii_case_insensitive(true);
+        LiteralFinder::built(how, literals)
+    }
+
+    /// Finds them anywhere, and, if it is asked so, only where a text begins.
+    pub fn of_beginnings(literals: Vec<String>) -> LiteralFinder {
+        let mut how = AhoCorasick::builder();
+        how.start_kind(StartKind::Both);
+        LiteralFinder::built(how, literals)
+    }
+
+    fn built(how: AhoCorasickBuilder, literals: Vec<String>) -> LiteralFinder {
+        let mut quick = how.clone();
+        let quick = quick.kind(Some(AhoCorasickKind::ContiguousNFA));
         LiteralFinder {
-            quick: finder(MatchKind::Standard, &literals),
+            quick: quick.build(&literals).expect("literals"),
+            how,
             fast: OnceLock::new(),
             literals,
             texts: AtomicU32::new(0),
@@ -111,9 +133,8 @@ impl LiteralFinder {
             return &self.quick;
         }
         self.fast.get_or_init(|| {
-            let full = AhoCorasick::builder()
-                .kind(Some(AhoCorasickKind::DFA))
-                .build(&self.literals);
+            let mut full = self.how.clone();
+            let full = full.kind(Some(AhoCorasickKind::DFA)).build(&self.literals);
             full.expect("literals")
         })
     }

@@ -6,7 +6,7 @@
 use super::corpus::{corpus, logs_below};
 use super::home::Home;
 use crate::insight::summary::{body, commit, pull_request};
-use crate::memory::session_summary::summary_of;
+use crate::memory::session_summary::{context_of, items_of};
 use crate::model::summary::{SessionOutcome, Summary};
 use crate::rules::paths::is_throwaway;
 use crate::store::Access;
@@ -58,7 +58,8 @@ fn summary(log: &Path, corpus: &Path) -> Result<Summary> {
     let row = store.sessions(&Default::default())?.pop();
     let row = row.context("a session")?;
     let session = &row.session;
-    let mut summary = summary_of(&store, &row, &store.episodes(&session.id)?)?;
+    let episodes = store.episodes(&session.id)?;
+    let mut summary = items_of(&store, &episodes)?.summary(&context_of(&row, true));
     let files = &mut summary.files_modified;
     files.retain(|file| !is_throwaway(&file.what.path));
     summary.shorten_paths(&session.project_path, true);

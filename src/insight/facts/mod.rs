@@ -86,17 +86,13 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         let begun = || left::unfinished(lines, asked()).filter(|_| !is_listed);
         next.extend(said.or_else(begun));
     }
-    let [decisions, agent_decisions] = decided::listed(lines);
     let told = told(
         lines,
         &prompts,
         shown(&objective, &whole).as_ref(),
         &commits,
     );
-    let tests = test_runs::test_runs(lines);
-    Summary {
-        checks: checks::checks(lines),
-        untested: tests.is_none() && checks::is_untested(lines, &files_modified),
+    let mut summary = Summary {
         result: told.result,
         steps: told.steps,
         requests: told.requests,
@@ -104,18 +100,27 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         asked: whole,
         outcome,
         completed: tasks.done,
-        decisions,
-        agent_decisions,
-        errors_resolved: errors::resolved(lines),
-        config_changes: settings(lines),
-        tests,
         files_modified,
         commits,
-        pull_requests: pull_requests::pull_requests(lines),
-        mcp_tools_used: Vec::new(),
         next_steps: tasks::next_steps(next, last_words, left::is_work(lines)),
-        llm: None,
+        ..Summary::default()
+    };
+    if !context.is_brief {
+        add_details(&mut summary, lines);
     }
+    summary
+}
+
+/// What was decided, checked and mended on the way.
+fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
+    [summary.decisions, summary.agent_decisions] = decided::listed(lines);
+    summary.tests = test_runs::test_runs(lines);
+    summary.checks = checks::checks(lines);
+    summary.untested =
+        summary.tests.is_none() && checks::is_untested(lines, &summary.files_modified);
+    summary.errors_resolved = errors::resolved(lines);
+    summary.config_changes = settings(lines);
+    summary.pull_requests = pull_requests::pull_requests(lines);
 }
 
 /// What stands under the heading of the objective.

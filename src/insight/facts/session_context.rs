@@ -11,6 +11,8 @@ pub struct SessionContext<'a> {
     pub project: Option<&'a str>,
     /// The git branch.
     pub branch: Option<&'a str>,
+    /// Without what was decided, checked and mended on the way, which takes as long as the rest.
+    pub is_brief: bool,
 }
 
 impl<'a> SessionContext<'a> {
@@ -36,6 +38,15 @@ impl<'a> SessionContext<'a> {
             title,
             project: (is_root && is_name).then_some(name),
             branch: branch.filter(|branch| !branch.is_empty()),
+            is_brief: false,
+        }
+    }
+
+    /// The same for who wants to know what it was for and how it ended.
+    pub fn brief(self) -> SessionContext<'a> {
+        SessionContext {
+            is_brief: true,
+            ..self
         }
     }
 }

@@ -368,9 +368,9 @@ mod tests {
     use crate::store::Access;
     use std::collections::BTreeSet;
 
-    /// Tables that hold nothing of their own: shared strings, and the index's inner pages; and what
+    /// Tables that hold nothing of their own: shared strings, the index's inner pages, and copies of vectors; and what
     /// is left to do, what was spent and which projects were met, which depends on when runs came.
-    const INNER: [&str; 9] = [
+    const INNER: [&str; 10] = [
         "name",
         "words",
         "words_config",
@@ -380,6 +380,7 @@ mod tests {
         "unsummarised",
         "spent",
         "workspace",
+        "vector_pack",
     ];
 
     #[test]

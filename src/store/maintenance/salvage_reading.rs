@@ -212,12 +212,13 @@ impl Scan<'_> {
 }
 
 impl Table {
-    /// All tables of a new store but the index, which is made from the texts again.
+    /// All tables of a new store but the index, which is made from the texts again, and the packs, which are copies.
     pub(super) fn all(fresh: &Connection) -> rusqlite::Result<Vec<Table>> {
         let named: Vec<(String, bool)> = fresh
             .prepare(
                 "SELECT name, wr FROM pragma_table_list
                  WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'
+                     AND name <> 'vector_pack'
                  ORDER BY name",
             )?
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?

@@ -9,7 +9,7 @@ pub const APPLICATION_ID: i32 = 0x736d_6c6c;
 pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// In order; each runs in a transaction of its own.
-pub(crate) const MIGRATIONS: [&str; 19] = [
+pub(crate) const MIGRATIONS: [&str; 20] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
@@ -29,4 +29,5 @@ pub(crate) const MIGRATIONS: [&str; 19] = [
     include_str!("migrations/0017.sql"),
     include_str!("migrations/0018.sql"),
     include_str!("migrations/0019.sql"),
+    include_str!("migrations/0020.sql"),
 ];

@@ -157,7 +157,7 @@ const CACHE_KIB: i32 = 8 * 1024;
 
 /// Pages kept in memory by who asks one question and leaves. More: a hook is larger than its promise;
 /// fewer: pages are read from the system's cache again.
-const HASTY_KIB: i32 = 512;
+const HASTY_KIB: i32 = 256;
 
 /// Pages in the log before it is folded into the file. Smaller: pages that change often are
 /// written and synced again and again; larger: more disk while a run writes.

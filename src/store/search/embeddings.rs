@@ -1,5 +1,5 @@
 //! What episodes mean, as vectors: which still have none, and which are nearest to a question. All
-//! vectors are looked at, in one scan: no index, and no extension of SQLite. Knows rows and
+//! vectors are compared, as they lie in `vector_packs`: no index, and no extension of SQLite. Knows rows and
 //! filters, but not models and what a vector is made of (`model::embedding`).
 
 use crate::model::embedding::{Meaning, PassageVectors};
@@ -11,8 +11,8 @@ use crate::store::search::candidates::SearchCandidate;
 use crate::store::search::evidence::Evidence;
 use crate::store::search::query::{Hit, Keeps, Query, patterns, restrict};
 use crate::store::search::sessions::Conditions;
+use crate::store::search::vector_packs::each_vector;
 use crate::store::{Result, Store};
-use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, ToSql, params};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -295,38 +295,36 @@ impl Store {
         Ok(all)
     }
 
-    /// Row numbers and cosines of whatever the filters let through, in no order; and how many vectors were
-    /// compared.
+    /// Row numbers and cosines of whatever the filters let through; and how many vectors were compared.
     fn near(&self, query: &Query, meaning: &Meaning) -> rusqlite::Result<(Vec<(i64, f32)>, u64)> {
         let mut all = Conditions::default();
         restrict(query, &mut all);
-        // reading the episodes beside them takes as long as comparing
-        let joined = match all.is_empty() {
-            true => "",
-            false => {
-                "CROSS JOIN episode e ON e.n = v.episode CROSS JOIN session s ON s.n = e.session"
-            }
+        let wanted = match all.is_empty() {
+            true => None,
+            false => Some(self.episodes_of(&all)?),
         };
-        all.add("v.model = {}", meaning.made_by.clone());
-        all.add_plain("v.state = 'made'".into());
-        let conditions = all.sql();
-        let sql =
-            format!("SELECT v.episode, v.vector FROM embedding v {joined} WHERE {conditions}");
-        let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
-        let mut select = self.db.prepare_cached(&sql)?;
-        let mut rows = select.query(values.as_slice())?;
         let (mut near, mut compared) = (Vec::new(), 0);
         let probe = meaning.vector.probe();
-        while let Some(row) = rows.next()? {
-            let ValueRef::Blob(vector) = row.get_ref(1)? else {
-                continue;
-            };
-            if let Some((similarity, passages)) = PassageVectors::nearest(vector, &probe) {
-                near.push((row.get(0)?, similarity));
+        let see = |episode, vectors: &[u8]| {
+            if let Some((similarity, passages)) = PassageVectors::nearest(vectors, &probe) {
+                near.push((episode, similarity));
                 compared += passages;
             }
-        }
+        };
+        each_vector(&self.db, &meaning.made_by, wanted.as_deref(), see)?;
         Ok((near, compared))
+    }
+
+    /// The rows of these episodes, in order.
+    fn episodes_of(&self, conditions: &Conditions) -> rusqlite::Result<Vec<i64>> {
+        let sql = format!(
+            "SELECT e.n FROM episode e JOIN session s ON s.n = e.session WHERE {} ORDER BY e.n",
+            conditions.sql()
+        );
+        let values: Vec<&dyn ToSql> = conditions.values.iter().map(AsRef::as_ref).collect();
+        let mut select = self.db.prepare_cached(&sql)?;
+        let rows = select.query_map(values.as_slice(), |row| row.get(0))?;
+        rows.collect()
     }
 }
 

@@ -16,4 +16,5 @@ pub(super) mod snippet;
 pub(super) mod spelling;
 pub(super) mod unicode_fold;
 pub(super) mod usage;
+pub(super) mod vector_packs;
 pub mod words;

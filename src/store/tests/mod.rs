@@ -6,6 +6,7 @@ mod damage;
 mod forget;
 mod open;
 mod search;
+mod vectors;
 
 use super::{Access, Prepared, Store, Stored};
 use crate::model::batch::Delta;

@@ -91,7 +91,9 @@ pub fn embed_new(store: &mut Store, cx: &mut RunContext<'_>) -> Result<EmbedRepo
     let permit = store.permit(&settings.endpoint)?;
     let embedder = embedder(settings, u64::from(settings.timeout_s) * 1_000, cx.env)?;
     let report = with_options(settings, cx, |options| {
-        embed(store, options, &|texts| embedder.vectors(&permit, texts))
+        let done = embed(store, options, &|texts| embedder.vectors(&permit, texts))?;
+        store.pack_vectors(options.made_by)?;
+        Ok(done)
     })?;
     for named in &report.named {
         cx.notices.note(&format!(
