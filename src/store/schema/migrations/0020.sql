@@ -1,5 +1,7 @@
--- Schema version 20: the vectors of many episodes in a row, for searches, which compare all of them. A copy: what is
--- in no pack is read from `embedding`, and the next run that asks a model packs it.
+-- Schema version 20.
+
+-- The vectors of many episodes in a row, for searches, which compare all of them. A copy: what is in no pack is read
+-- from `embedding`, and the next run that asks a model packs it.
 CREATE TABLE vector_pack (
     first   INTEGER PRIMARY KEY,            -- of a range of episode.n: the pack has whatever is 'made' in it
     last    INTEGER NOT NULL,               -- the range's last; ranges don't overlap
@@ -18,3 +20,6 @@ CREATE TRIGGER embedding_removed AFTER DELETE ON embedding BEGIN
     DELETE FROM vector_pack WHERE last >= old.episode
         AND first = (SELECT max(first) FROM vector_pack WHERE first <= old.episode);
 END;
+
+-- What a file told: all of it is marked when the file is read again (`run --rebuild`).
+CREATE INDEX episode_file ON episode (file);
