@@ -61,7 +61,15 @@ pub(super) fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> 
     Ok(())
 }
 
-/// `part 2, 2026-05-31 21:14, open, /…/x.jsonl:12-80, fixing (1.0)`.
+/// A log by its name, with its folder where more is asked for.
+fn log<'p>(path: &'p str, ctx: &Ctx) -> &'p str {
+    match path.rsplit_once('/') {
+        Some((_, name)) if !ctx.verbose => name,
+        _ => path,
+    }
+}
+
+/// `part 2, 2026-05-31 21:14, open, x.jsonl:12-80, fixing (1.0)`.
 pub(super) fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     let episode = &found.episode;
     let stream = episode
@@ -92,7 +100,7 @@ pub(super) fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     }
     format!(
         "{stream}{part}{open}, {when}, {}:{}-{}, {}",
-        found.path,
+        log(&found.path, ctx),
         episode.lines.0,
         episode.lines.1,
         judge.activity(&episode.activity()).profile()

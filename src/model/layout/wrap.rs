@@ -73,6 +73,38 @@ pub fn hanging(text: &str, first: &str, next: &str, columns: Option<usize>) -> S
     out
 }
 
+/// What is said beside data: a line that is wider than `columns` goes on under `next`. A command at its end
+/// stays in one piece, for whoever copies it, on a line of its own where words stand before it.
+pub fn said(text: &str, next: &str, columns: Option<usize>) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let (words, command) = command_apart(line);
+        match columns.filter(|columns| width(line) > *columns) {
+            Some(_) if command.is_some() && words == HINT => out.push_str(line),
+            Some(columns) => {
+                out.push_str(hanging(words, "", next, Some(columns)).trim_end());
+                if let Some(command) = command {
+                    out.push_str(&format!("\n{next}{command}"));
+                }
+            }
+            None => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// What a line begins with that is nothing but a command.
+const HINT: &str = "hint:";
+
+/// `to save one:` and the command behind it, if one ends the line.
+fn command_apart(line: &str) -> (&str, Option<&str>) {
+    match line.rfind(": sessionmill ") {
+        Some(at) => (&line[..=at], Some(&line[at + 2..])),
+        None => (line, None),
+    }
+}
+
 struct Lines {
     done: Vec<String>,
     line: String,
@@ -162,5 +194,27 @@ mod tests {
         let text = hanging("one two three", "- ", "  ", Some(9));
         assert_eq!(text, "- one two\n  three\n");
         assert_eq!(hanging("one two", "- ", "  ", None), "- one two\n");
+    }
+
+    #[test]
+    fn a_command_to_copy_is_not_broken() {
+        let of = |text: &str| said(text, "  ", Some(20));
+        for (text, wants) in [
+            ("none yet\n", "none yet\n"),
+            ("nothing here to be found", "nothing here to be\n  found\n"),
+            (
+                "hint: sessionmill search token expiry",
+                "hint: sessionmill search token expiry\n",
+            ),
+            (
+                "no memories; to save one: sessionmill promote --text TEXT",
+                "no memories; to save\n  one:\n  sessionmill promote --text TEXT\n",
+            ),
+            ("a: sessionmill run", "a: sessionmill run\n"),
+        ] {
+            assert_eq!(of(text), wants, "{text}");
+        }
+        let long = "nothing here to be found";
+        assert_eq!(said(long, "  ", None), format!("{long}\n"));
     }
 }
