@@ -28,8 +28,8 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug)]
 #[command(
     group = clap::ArgGroup::new("what").required(true).multiple(true),
-    override_usage = "sessionmill forget SESSION [OPTIONS]\n       \
-        sessionmill forget --project|--namespace|--group|--before|--match VALUE\n       \
+    override_usage = "sessionmill forget [OPTIONS] <SESSION>\n       \
+        sessionmill forget <--project|--namespace|--group|--before|--match> <VALUE>\n       \
         sessionmill forget --undo [SESSION]"
 )]
 pub struct Args {

@@ -52,7 +52,7 @@ enum Verb {
     /// Change a memory's title or text; it keeps its id and is delivered again
     #[command(
         group = clap::ArgGroup::new("words").required(true).multiple(true),
-        override_usage = "sessionmill memories edit MEMORY --title LINE|--text TEXT|--stdin"
+        override_usage = "sessionmill memories edit <MEMORY> <--title <LINE>|--text <TEXT>|--stdin>"
     )]
     Edit {
         /// Id of the memory, or a prefix of it

@@ -10,19 +10,23 @@ use crate::model::episode::EpisodeSource;
 use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::table::COLUMNS_MAX;
+use crate::model::layout::wrap::spoken;
 use crate::model::session::Session;
 use crate::model::summary::is_quiet;
 use crate::store::Found;
 use anyhow::Result;
 
 pub(super) fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
+    let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
     match found.episode.text.as_str() {
         "" => ctx
             .out
             .line("(stored by the sinks only: upload.keep_local is false)"),
         text if found.episode.source == EpisodeSource::SessionSummary => {
-            let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
             ctx.out.text(rendered(text, columns))
+        }
+        text if found.episode.source == EpisodeSource::Session => {
+            ctx.out.text(spoken(text, columns))
         }
         text => ctx.out.line(text),
     }

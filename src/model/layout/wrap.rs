@@ -94,6 +94,23 @@ pub fn said(text: &str, next: &str, columns: Option<usize>) -> String {
     out
 }
 
+/// What people and agents said, its lines ending between words where the terminal does; what stands in fences of
+/// code stays as it is.
+pub fn spoken(text: &str, columns: Option<usize>) -> String {
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut is_code = false;
+    for line in text.lines() {
+        let bare = line.trim_start();
+        is_code ^= bare.starts_with("```");
+        let indent = &line[..line.len() - bare.len()];
+        match columns.filter(|columns| !is_code && width(line) > *columns) {
+            Some(columns) => out.push_str(&hanging(bare, indent, indent, Some(columns))),
+            None => out.push_str(&format!("{line}\n")),
+        }
+    }
+    out
+}
+
 /// What a line begins with that is nothing but a command.
 const HINT: &str = "hint:";
 
@@ -194,6 +211,14 @@ mod tests {
         let text = hanging("one two three", "- ", "  ", Some(9));
         assert_eq!(text, "- one two\n  three\n");
         assert_eq!(hanging("one two", "- ", "  ", None), "- one two\n");
+    }
+
+    #[test]
+    fn code_that_was_said_is_not_broken() {
+        let text = "one two three\n  one two three\n```\none two three\n```\n";
+        let wants = "one two\nthree\n  one two\n  three\n```\none two three\n```\n";
+        assert_eq!(spoken(text, Some(9)), wants);
+        assert_eq!(spoken(text, None), text);
     }
 
     #[test]
