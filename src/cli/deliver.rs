@@ -126,7 +126,7 @@ struct Letters {
 fn episode_id(typed: &str) -> Result<Uuid, String> {
     typed
         .parse()
-        .map_err(|_| "no episode's id; `deliver dead list` prints them".to_owned())
+        .map_err(|_| "not an episode's id; `deliver dead list` prints them".to_owned())
 }
 
 /// Delivers or looks.

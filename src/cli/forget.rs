@@ -29,7 +29,7 @@ use std::path::PathBuf;
 #[command(
     group = clap::ArgGroup::new("what").required(true).multiple(true),
     override_usage = "sessionmill forget [OPTIONS] <SESSION>\n       \
-        sessionmill forget <--project|--namespace|--group|--before|--match> <VALUE>\n       \
+        sessionmill forget <--project|--namespace|--group|--before|--match> VALUE\n       \
         sessionmill forget --undo [SESSION]"
 )]
 pub struct Args {

@@ -1,6 +1,7 @@
 //! How commands look, as snapshots over the fixture sessions: a fixed clock, a throw-away home. A
 //! change that is meant is accepted with `INSTA_UPDATE=always cargo test looks`.
 
+use super::forget;
 use super::world::Desk;
 use crate::model::layout::style::width;
 use std::collections::BTreeSet;
@@ -130,6 +131,33 @@ fn nothing_is_wider_than_the_terminal() {
             }
         }
         desk.run("sessionmill enable --confirm 'I understand this tracks conversation logs'");
+    }
+}
+
+/// A session whose log tells no time stands behind all others, whichever way time runs.
+#[test]
+fn sessions_without_times_stand_last() {
+    let desk = forget::desk();
+    for (name, nth, is_timed) in [("early", 1, true), ("late", 11, true), ("never", 21, false)] {
+        let log = forget::said(name, "/w/shop", nth, "user", "please paint it");
+        let log = match is_timed {
+            true => log,
+            false => log.replace("\"timestamp\"", "\"moment\""),
+        };
+        desk.write(&format!(".claude/projects/-w/{name}.jsonl"), &log);
+    }
+    desk.run("sessionmill backfill");
+    for (order, wants) in [
+        ("", ["late", "early", "never"]),
+        (" --reverse", ["early", "late", "never"]),
+        (" --sort oldest", ["early", "late", "never"]),
+    ] {
+        let listed = desk
+            .run(&format!("sessionmill sessions{order} --json"))
+            .json();
+        let ids = listed["sessions"].as_array().unwrap().iter();
+        let ids: Vec<&str> = ids.map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, wants, "{order}");
     }
 }
 

@@ -472,7 +472,7 @@ fn all_failures_look_alike() {
         ),
         (
             "deliver dead drop nope",
-            "error: invalid value 'nope' for '[EPISODE]...': no episode's id; `deliver dead list` prints \
+            "error: invalid value 'nope' for '[EPISODE]...': not an episode's id; `deliver dead list` prints \
              them\nhint: sessionmill deliver dead drop --help\n",
         ),
         (

@@ -94,6 +94,9 @@ pub fn said(text: &str, next: &str, columns: Option<usize>) -> String {
     out
 }
 
+/// What a turn of a conversation begins with.
+const TURNS: [&str; 3] = ["User: ", "Agent: ", "Action: "];
+
 /// What people and agents said, its lines ending between words where the terminal does; what stands in fences of
 /// code stays as it is.
 pub fn spoken(text: &str, columns: Option<usize>) -> String {
@@ -101,6 +104,8 @@ pub fn spoken(text: &str, columns: Option<usize>) -> String {
     let mut is_code = false;
     for line in text.lines() {
         let bare = line.trim_start();
+        // a fence that was cut off ends with what said it
+        is_code &= !TURNS.iter().any(|turn| line.starts_with(turn));
         is_code ^= bare.starts_with("```");
         let indent = &line[..line.len() - bare.len()];
         match columns.filter(|columns| !is_code && width(line) > *columns) {
@@ -219,6 +224,9 @@ mod tests {
         let wants = "one two\nthree\n  one two\n  three\n```\none two three\n```\n";
         assert_eq!(spoken(text, Some(9)), wants);
         assert_eq!(spoken(text, None), text);
+        let cut = "```\none two three\nUser: x\none two three\n";
+        let wants = "```\none two three\nUser: x\none two\nthree\n";
+        assert_eq!(spoken(cut, Some(9)), wants);
     }
 
     #[test]
