@@ -98,6 +98,7 @@ fn nothing_is_wider_than_the_terminal() {
             "search",
             "show 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001 --full",
             "why did we choose redis",
+            "recall --project /home/ada/shop-api token expiry",
             "recap --since 2026-03-10",
             "stats",
             "insights",
