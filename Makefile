@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-check install bench-peers bench-scale
+.PHONY: help demo pictures test test-graph test-look test-mcp test-agents test-tables test-engine bench-engine crash damage soak check fmt bench eval eval-locomo eval-meaning fuzz dist dist-static dist-check install bench-peers bench-scale
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -118,6 +118,10 @@ eval-meaning: ## measure what a model of vectors adds to search (LOCOMO=DIR for 
 
 dist: ## build the program that is installed (small, fast, stripped) and pack it into target/packages; some minutes
 	@scripts/dist-build
+
+dist-static: ## the same, linked statically with musl, into target/packages-static, and try it there (TARGET=aarch64-unknown-linux-musl RUNNER=qemu-aarch64-static for the other machine)
+	@scripts/dist-static target/packages-static
+	@scripts/dist-check target/packages-static
 
 dist-check: ## install each package of target/packages into a folder of its own and do the main job with it
 	@scripts/dist-check

@@ -9,6 +9,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -169,4 +171,52 @@ fn killed_at_random_moments_nothing_is_lost_or_there_twice() {
         scene.comes_right(&format!("killed at {nth} of {kills}"));
     }
     assert!(killed > 0, "every delivery was done before it was killed");
+}
+
+/// A bare system, as a container without `ca-certificates`, can speak `http://`; what it says of `https://`
+/// names what is missing.
+#[test]
+fn a_system_without_certificates_reaches_servers_without_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut heard = [0; 512];
+        let n = stream.read(&mut heard).unwrap();
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&heard[..n]).into_owned()
+    });
+    let run = |words: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_sessionmill");
+        let output = Command::new(program)
+            .args(words)
+            .env_clear()
+            .env("HOME", home)
+            .env("SSL_CERT_FILE", home.join("none"))
+            .env("SSL_CERT_DIR", home.join("none"))
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr)
+    };
+    fs::create_dir(home.join(".graphiti")).unwrap();
+    for url in [
+        format!("http://localhost:{port}"),
+        format!("https://localhost:{port}"),
+    ] {
+        let settings = format!(
+            r#"{{"graphiti": {{"enabled": true, "consent": true}},
+                "sinks": {{"memory": {{"kind": "graphiti", "url": "{url}"}}}}}}"#
+        );
+        fs::write(home.join(".graphiti/graphiti.config.json"), settings).unwrap();
+        let words = format!("I understand this sends what my session logs say to {url}");
+        run(&["consent", "give", &url, "--confirm", &words]);
+        let said = run(&["deliver", "check"]);
+        let lacks = said.contains("install ca-certificates");
+        assert_eq!(lacks, url.starts_with("https"), "{said}");
+    }
+    assert!(server.join().unwrap().starts_with("GET /healthcheck "));
 }

@@ -77,7 +77,7 @@ fn delivery(kind: &str, home: &Home, sink: &Value, run_s: f64) -> io::Result<Fig
     Ok(told(
         &format!("deliver to {kind}"),
         format!(
-            "{rate:.0} episodes/s ({episodes}), {:.0} % of a run with it",
+            "{rate:.0} episodes/s ({episodes}), {:.0}% of a run with it",
             share * 100.0
         ),
     ))

@@ -100,13 +100,13 @@ fn cold(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<u64
     figures.push(told("its CPU time, for each GB of logs", each));
     let text = format!("{:.0} MB", megabytes(peak));
     figures.push(judged("its peak memory", text, "≤ 80 MB", peak <= 80 * MB));
-    let text = format!("{:.1} %", store * 100.0);
-    figures.push(judged("store ÷ logs", text, "≤ 8 %", store <= 0.08));
-    let text = format!("{:.1} %", kinds * 100.0);
+    let text = format!("{:.1}%", store * 100.0);
+    figures.push(judged("store ÷ logs", text, "≤ 8%", store <= 0.08));
+    let text = format!("{:.1}%", kinds * 100.0);
     figures.push(judged(
         "kinds of work: share of a cold run",
         text,
-        "≤ 8 %",
+        "≤ 8%",
         kinds <= 0.08,
     ));
     let command = mid(&|round| round.kinds.per_command().as_secs_f64() * 1e6);

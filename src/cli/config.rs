@@ -108,8 +108,8 @@ fn show(ctx: &mut Ctx) -> Result<()> {
         let note = setting.note.as_ref();
         let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
         let key = setting.key.clone();
-        let value = ctx.out.paint(Style::Bold, &setting.value.to_string());
-        vec![key, format!("{value}  {}{note}", setting.origin)]
+        let value = ctx.out.paint(Style::Bold, &shown(&setting.value));
+        vec![key, format!("{value} · {}{note}", setting.origin)]
     });
     let list = TextList {
         words_min: WORDS_MIN,
@@ -122,6 +122,17 @@ fn show(ctx: &mut Ctx) -> Result<()> {
         ctx.out.note(note)?;
     }
     Ok(())
+}
+
+/// A setting's value as JSON; a list has places where a line may end.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            format!("[{}]", items.join(", "))
+        }
+        value => value.to_string(),
+    }
 }
 
 fn get(args: &KeyArgs, ctx: &mut Ctx) -> Result<()> {

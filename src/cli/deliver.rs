@@ -113,7 +113,7 @@ enum Dead {
 #[derive(clap::Args, Debug)]
 struct Letters {
     /// Ids of episodes
-    #[arg(value_name = "EPISODE", required_unless_present = "all")]
+    #[arg(value_name = "EPISODE", required_unless_present = "all", value_parser = episode_id)]
     episodes: Vec<Uuid>,
     /// Only this sink's
     #[arg(long, value_name = "SINK")]
@@ -121,6 +121,12 @@ struct Letters {
     /// All of them
     #[arg(long, conflicts_with = "episodes")]
     all: bool,
+}
+
+fn episode_id(typed: &str) -> Result<Uuid, String> {
+    typed
+        .parse()
+        .map_err(|_| "not an episode's id; `deliver dead list` prints them".to_owned())
 }
 
 /// Delivers or looks.

@@ -89,7 +89,7 @@ fn consent(given: Option<&str>, ctx: &mut Ctx) -> Result<String> {
         None => {
             let home = ctx.home.dir.display().to_string();
             ctx.out.note(format!(
-                "sessionmill will read what coding agents wrote to disk on this machine and store\n\
+                "sessionmill will read what coding agents wrote to disk on this machine and store \
                  what was said in {home}, readable by you only. Nothing leaves this machine without your consent."
             ))?;
             ctx.ask(&format!("Do you agree: \"{CONSENT_TEXT}\"? [y/N]"))?

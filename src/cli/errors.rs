@@ -5,6 +5,7 @@ use super::world::World;
 use crate::memory::when::without_doubt;
 use crate::model::choice::{listed, nearest};
 use crate::model::error::ErrorKind;
+use crate::model::shell;
 use clap::error::{ContextKind, ContextValue, ErrorKind as Slip};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -94,15 +95,18 @@ fn hint(refused: &clap::Error, command: &str, tree: &clap::Command) -> Option<St
         ContextKind::SuggestedArg,
         ContextKind::SuggestedValue,
     ];
+    let hidden = tree.get_arguments().filter(|arg| arg.is_hide_set());
+    let hidden: Vec<&str> = hidden.filter_map(clap::Arg::get_long).collect();
+    let is_shown = |word: &&str| !hidden.contains(&word.trim_start_matches('-'));
     // an option of a subcommand is suggested with it
     // the most similar one comes last
-    let best = |kind| strings(refused, kind).pop();
+    let best = |kind| strings(refused, kind).pop().filter(is_shown);
     let suggested = suggested.into_iter().filter_map(best);
     let suggested = suggested.collect::<Vec<&str>>().join(" ");
+    let at = command.split_whitespace();
+    let at = at.fold(tree, |at, name| at.find_subcommand(name).unwrap_or(at));
     // `help WORD` suggests nothing by itself
     let own = || {
-        let at = command.split_whitespace();
-        let at = at.fold(tree, |at, name| at.find_subcommand(name).unwrap_or(at));
         let names = at.get_subcommands().map(clap::Command::get_name);
         let typed = strings(refused, ContextKind::InvalidSubcommand);
         nearest(typed.first()?, names)
@@ -114,11 +118,29 @@ fn hint(refused: &clap::Error, command: &str, tree: &clap::Command) -> Option<St
     if let Some(near) = near {
         return Some(format!("did you mean `{near}`?"));
     }
+    if let Some(option) = option_of_value(refused, at) {
+        return Some(format!("sessionmill {command} {option}"));
+    }
     let options = strings(refused, ContextKind::InvalidArg);
     let is_word = |option: &&str| option.starts_with('-') && !option.starts_with("--");
     let is_word = refused.kind() == Slip::UnknownArgument && options.first().is_some_and(is_word);
     (is_word && command == "search")
         .then(|| "to leave a word out: sessionmill search token -- -expiry".to_owned())
+}
+
+/// `import laptop.db` lacks the only option that the command can't do without: `--from laptop.db`.
+fn option_of_value(refused: &clap::Error, command: &clap::Command) -> Option<String> {
+    let typed = *strings(refused, ContextKind::InvalidArg).first()?;
+    let has_choice = command.get_groups().any(clap::ArgGroup::is_required_set);
+    if refused.kind() != Slip::UnknownArgument || typed.starts_with('-') || has_choice {
+        return None;
+    }
+    let all = command.get_arguments();
+    let mut needed = all.filter(|arg| arg.is_required_set());
+    match (needed.next()?.get_long(), needed.next()) {
+        (Some(long), None) => Some(format!("--{long} {}", shell::word(typed))),
+        _ => None,
+    }
 }
 
 fn strings(refused: &clap::Error, kind: ContextKind) -> Vec<&str> {

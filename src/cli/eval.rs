@@ -119,15 +119,15 @@ fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
 }
 
 fn row(figure: &Figure) -> Vec<String> {
-    let percent = |n: f64| format!("{:.1} %", n * 100.0);
+    let percent = |n: f64| format!("{:.1}%", n * 100.0);
     let share = |n: u64| match figure.mean {
         Some(mean) => format!("{mean:.3}"),
         None => percent(n as f64 / figure.of.max(1) as f64),
     };
     let sign = if figure.at_most { "≤" } else { "≥" };
-    // as many digits as it has: `≥ 95 %`, `≤ 0.5 %`
+    // as many digits as it has: `≥ 95%`, `≤ 0.5%`
     let percent = |bar: f64| (bar * 1_000.0).round() / 10.0;
-    let bar = figure.bar.map(|bar| format!("{sign} {} %", percent(bar)));
+    let bar = figure.bar.map(|bar| format!("{sign} {}%", percent(bar)));
     vec![
         figure.name.clone(),
         figure.of.to_string(),

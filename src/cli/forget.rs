@@ -26,7 +26,12 @@ use std::path::PathBuf;
 /// back. The agents' own logs are not touched. To delete several sessions, or one by fewer than
 /// eight characters of its id, confirm on the terminal or pass --yes.
 #[derive(clap::Args, Debug)]
-#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+#[command(
+    group = clap::ArgGroup::new("what").required(true).multiple(true),
+    override_usage = "sessionmill forget [OPTIONS] <SESSION>\n       \
+        sessionmill forget <--project|--namespace|--group|--before|--match> VALUE\n       \
+        sessionmill forget --undo [SESSION]"
+)]
 pub struct Args {
     /// Id of a session, or a prefix of it
     #[arg(value_name = "SESSION", group = "what", conflicts_with_all = ["project", "namespace", "group", "before", "matching"])]
@@ -92,6 +97,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return nothing(args, &would, ctx);
     }
     let one = single.as_deref().zip(title.as_deref());
+    // a time is remembered, for logs that are read later; nothing is deleted, so nothing is asked
+    let is_rule = single.is_none() && would.is_nothing();
+    if args.dry_run && is_rule && !ctx.out.json {
+        return no_older(args, false, ctx);
+    }
     if args.dry_run {
         list(&would, usize::MAX, &store, ctx)?;
         report(&would, one, None, ctx)?;
@@ -104,11 +114,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.note(format!("session {id} was forgotten before"))?;
         return Ok(Exit::Done);
     }
-    confirm(args, &would, one, &store, ctx)?;
+    if !is_rule {
+        confirm(args, &would, one, &store, ctx)?;
+    }
     let typed = single.as_deref().map(|id| store.session_shown(id, TYPED));
     let typed = typed.transpose()?;
     let gone = store.forget(&selection, ctx.now, false)?;
     store.finish()?;
+    if is_rule && !ctx.out.json {
+        return no_older(args, true, ctx);
+    }
     let left = left_at_sinks(&store, ctx)?;
     report(&gone, one, Some(&left), ctx)?;
     if store.is_compaction_due()? {
@@ -213,6 +228,20 @@ fn nothing(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.note(hint)?;
     }
     Ok(Exit::Failed)
+}
+
+/// Nothing stored is from before the time that was typed; whether it `is_kept` for logs that are read later.
+fn no_older(args: &Args, is_kept: bool, ctx: &mut Ctx) -> Result<Exit> {
+    let before = args.before.map(|when| when.start(ctx.now, ctx.zone));
+    let before = human::time(before, ctx.zone);
+    ctx.out
+        .line(format!("no stored session or memory began before {before}"))?;
+    if is_kept {
+        ctx.out.note(
+            "later runs leave out what began before then; to undo: sessionmill forget --undo",
+        )?;
+    }
+    Ok(Exit::Done)
 }
 
 /// What the arguments name.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// Show recurring failures and what works instead
 ///
-/// Also shows steps that lead to success. Prints counts and rates with 95 % confidence intervals.
+/// Also shows steps that lead to success. Prints counts and rates with 95% confidence intervals.
 /// Ignores what happened only once and what every session does. A sequence of steps is listed if
 /// sessions with it are completed significantly more or less often than others.
 #[derive(clap::Args, Debug)]
@@ -93,7 +93,7 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(title)?;
     if found.completed.of > 0 {
         let completed = found.completed.shown();
-        let completed = completed.replace('(', "(95 % interval: ");
+        let completed = completed.replace('(', "(95% interval: ");
         let others = match found.without_outcome {
             0 => String::new(),
             1 => "; 1 has no known outcome".to_owned(),

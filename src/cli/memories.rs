@@ -50,7 +50,10 @@ enum Verb {
         id: String,
     },
     /// Change a memory's title or text; it keeps its id and is delivered again
-    #[command(group = clap::ArgGroup::new("words").required(true).multiple(true))]
+    #[command(
+        group = clap::ArgGroup::new("words").required(true).multiple(true),
+        override_usage = "sessionmill memories edit <MEMORY> <--title <LINE>|--text <TEXT>|--stdin>"
+    )]
     Edit {
         /// Id of the memory, or a prefix of it
         #[arg(value_name = "MEMORY")]
@@ -154,7 +157,7 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
     }
     if rows.is_empty() {
         ctx.out.note(
-            "no memories are saved; to save one: sessionmill promote --kind preference --text TEXT",
+            "no memories are saved\nhint: sessionmill promote --kind preference --text TEXT",
         )?;
     }
     match self::rows(&[MemoryState::Refused], ctx)?.len() {

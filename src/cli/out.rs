@@ -8,7 +8,7 @@ use crate::model::inert::escaped;
 pub use crate::model::layout::style::Style;
 use crate::model::layout::style::{self, Looks, has_links, shown};
 use crate::model::layout::table::{COLUMNS_MAX, INDENT};
-use crate::model::layout::wrap::hanging;
+use crate::model::layout::wrap::{hanging, said};
 use crate::pipeline::progress::Notices;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -118,9 +118,15 @@ impl<'w> Out<'w> {
         &mut self.stdout.to
     }
 
-    /// A line for people.
+    /// Lines for people; where a terminal ends, they go on below, indented.
     fn tell(&mut self, text: &str) -> Result<()> {
-        writeln!(self.stderr.to, "{}", shown(text, self.told))?;
+        let columns = self.stderr.columns.filter(|_| self.stderr.terminal);
+        let text = said(
+            text,
+            INDENT,
+            columns.map(|columns| columns.min(COLUMNS_MAX)),
+        );
+        write!(self.stderr.to, "{}", shown(&text, self.told))?;
         Ok(())
     }
 
@@ -153,13 +159,7 @@ impl<'w> Out<'w> {
     /// The message of a command that failed, and the next thing to type.
     pub fn error(&mut self, message: &str, hint: Option<&str>) -> Result<()> {
         let word = style::paint(Style::Alarm, "error");
-        let line = format!("{word}: {message}");
-        // a hint is left to the terminal: what is typed next is copied in one piece
-        let columns = self.stderr.columns.filter(|_| self.stderr.terminal);
-        match columns.filter(|_| !message.contains('\n')) {
-            Some(_) => self.tell(hanging(&line, "", INDENT, columns).trim_end())?,
-            None => self.tell(&line)?,
-        }
+        self.tell(&format!("{word}: {message}"))?;
         if let Some(hint) = hint {
             let word = style::paint(Style::Bold, "hint");
             self.tell(&format!("{word}: {hint}"))?;

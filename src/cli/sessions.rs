@@ -106,6 +106,10 @@ fn listed(
     if args.reverse {
         rows.reverse();
     }
+    if matches!(args.sort, Order::Newest | Order::Oldest) {
+        // nobody looks for these first, whichever way time runs
+        rows.sort_by_key(|(row, _)| row.session.facts.ended.is_none());
+    }
     rows.truncate(limit.map_or(usize::MAX, |n| n as usize));
     Ok(rows)
 }

@@ -250,7 +250,7 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         for found in said {
             ctx.out.line("")?;
             let rule = format!("--- {}", origin(found, judge, ctx));
-            ctx.out.line(ctx.out.paint(Style::Dim, &rule))?;
+            ctx.out.wrapped(ctx.out.paint(Style::Dim, &rule))?;
             text(found, ctx)?;
         }
     } else {
@@ -303,7 +303,7 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         }
     }
     let origin = ctx.out.paint(Style::Dim, &origin(found, judge, ctx));
-    ctx.out.line(origin)?;
+    ctx.out.wrapped(origin)?;
     ctx.out.line("")?;
     text(found, ctx)?;
     if row.is_some() && !found.session.is_empty() {

@@ -277,10 +277,15 @@ fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out
             .document("track status", json!({"projects": documents}))?;
     } else if all.is_empty() {
-        ctx.out.line("no project is tracked")?;
-        ctx.out
-            .note("hint: sessionmill track add PATH --include 'src/**/*.py'")?;
+        return none_tracked(ctx);
     }
+    Ok(Exit::Done)
+}
+
+fn none_tracked(ctx: &mut Ctx) -> Result<Exit> {
+    ctx.out.line("no project is tracked")?;
+    ctx.out
+        .note("hint: sessionmill track add PATH --include 'src/**/*.py'")?;
     Ok(Exit::Done)
 }
 
@@ -364,8 +369,11 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
             ctx.out.warn(warning)?;
         }
         let seen = plural(done.files.seen, "file");
-        let told = steps::track::line(&done).unwrap_or_else(|| "nothing new".to_owned());
-        ctx.out.line(format!("{told}, of {seen}"))?;
+        match steps::track::line(&done) {
+            Some(told) => ctx.out.line(format!("{told}, of {seen}"))?,
+            None if loaded.tracking.projects().is_empty() => return none_tracked(ctx),
+            None => ctx.out.line(format!("nothing new, of {seen}"))?,
+        }
     }
     Ok(match done.unread() == 0 {
         true => Exit::Done,
@@ -395,8 +403,16 @@ fn pause(args: &OneArgs, pauses: bool, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document(kind, json!({"projects": changed}))?;
         return Ok(Exit::Done);
     }
+    if loaded.tracking.projects().is_empty() {
+        return none_tracked(ctx);
+    }
     if changed.is_empty() {
-        ctx.out.line("nothing to change")?;
+        let already = if pauses {
+            "paused already"
+        } else {
+            "not paused"
+        };
+        ctx.out.line(already)?;
     }
     for root in &changed {
         ctx.out.line(format!("{root}: {word}"))?;

@@ -251,7 +251,7 @@ impl Loaded {
                 SettingOrigin::File(..) if has_model => continue,
                 SettingOrigin::File(..) => "no language model is configured (`llm`)",
                 SettingOrigin::Project(..) => "no model: a project's file says so",
-                SettingOrigin::Default => "default: no model",
+                SettingOrigin::Default => "no model",
             };
             setting.note = Some(format!("{why}: {otherwise}"));
         }

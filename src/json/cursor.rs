@@ -1,6 +1,6 @@
 //! Walks JSON by structure: finds where values begin and end without decoding them.
 //!
-//! 97 % of a log is passed over here at the speed of `memchr` (architecture § 4, 5), and depth costs no
+//! 97% of a log is passed over here at the speed of `memchr` (architecture § 4, 5), and depth costs no
 //! stack. Nothing here checks that a number or an escape is well formed.
 
 use memchr::memchr;

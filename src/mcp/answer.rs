@@ -93,7 +93,7 @@ impl ListWindow {
 }
 
 fn stray() -> Error {
-    Error::usage("the cursor is not of this question").hinted("ask without `cursor`")
+    Error::usage("the cursor belongs to another question").hinted("ask without `cursor`")
 }
 
 /// A wish for bytes as it is met.

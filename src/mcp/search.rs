@@ -4,7 +4,7 @@ use super::answer::{ListWindow, counted};
 use super::folding::{ListEntry, fold};
 use super::git_days::{self, GitEntry};
 use super::here::{Here, minute};
-use super::session::judge;
+use super::session::{judge, titled};
 use crate::agents::registry;
 use crate::memory::excerpt::excerpt;
 use crate::memory::named_days::named_days;
@@ -16,6 +16,7 @@ use crate::memory::session_outcome::outcome_of;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
+use crate::model::human;
 use crate::model::source::Agent;
 use crate::rules::orders;
 use crate::store::{FileVersion, Hit, Keeps, Query, SessionFilter, SessionRow, Store, TYPED};
@@ -370,12 +371,12 @@ fn place(hit: &Hit, here: &Here) -> String {
     line
 }
 
-fn title(hit: &Hit) -> Cow<'_, str> {
+fn title(hit: &Hit) -> String {
     let title = match &hit.session_title {
         Some(title) if hit.title.is_empty() => title,
         _ => &hit.title,
     };
-    quoted(hit, title)
+    human::whole_title(&quoted(hit, title)).into_owned()
 }
 
 /// Words of a hit without orders, but for what somebody promoted.
@@ -512,7 +513,7 @@ fn session(
     let facts = &session.facts;
     let mut text = format!(
         "{}\n{} {} {} session {}, {}",
-        orders::without(row.title.as_deref().unwrap_or("(no title)")),
+        titled(row),
         here.origin(&session.namespace, &session.project_path),
         minute(facts.ended.or(facts.started)),
         session.agent.as_str(),

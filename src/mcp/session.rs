@@ -9,6 +9,7 @@ use crate::memory::session_activity::Judge;
 use crate::memory::session_length::length_of;
 use crate::memory::session_summary::shown_summary;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::human;
 use crate::rules::orders;
 use crate::store::{Found, SessionFilter, SessionRow, Store};
 use schemars::JsonSchema;
@@ -98,7 +99,7 @@ pub fn list(here: &Here, cursor: Option<&str>) -> Result<(Vec<Listed>, Option<St
         let session = &row.session;
         Listed {
             uri: format!("{SCHEME}{}", session.id),
-            title: orders::without(titled(row)).into_owned(),
+            title: titled(row),
             origin: format!(
                 "{} {}",
                 here.origin(&session.namespace, &session.project_path),
@@ -135,8 +136,10 @@ fn find(here: &Here, store: &Store, id: &str) -> Result<SessionRow, Error> {
     })
 }
 
-fn titled(row: &SessionRow) -> &str {
-    row.title.as_deref().unwrap_or("(no title)")
+/// What a session is called, without orders; one that was cut when it was stored says so.
+pub(super) fn titled(row: &SessionRow) -> String {
+    let title = row.title.as_deref().unwrap_or("(no title)");
+    orders::without(&human::whole_title(title)).into_owned()
 }
 
 fn summary(
@@ -231,5 +234,5 @@ fn place(cursor: &str) -> Result<(&str, usize), Error> {
 }
 
 fn stray() -> Error {
-    Error::usage("the cursor is not of this session").hinted("ask without `cursor`")
+    Error::usage("the cursor belongs to another session").hinted("ask without `cursor`")
 }

@@ -20,7 +20,7 @@ pub fn token(home: &Home) -> Result<(String, PathBuf), Error> {
     let file = home.dir.join("mcp-token");
     let token = match fs::metadata(&file) {
         Ok(found) if found.permissions().mode() & 0o077 != 0 => {
-            let why = "others may read this token, so it is none any more";
+            let why = "others may have read this token, so it is no longer accepted";
             return Err(refused(&file, why));
         }
         Ok(_) => read(&file).map_err(|error| refused(&file, &error.kind().to_string()))?,

@@ -87,7 +87,7 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
     told.truncate(window.reach());
     let told: Vec<String> = told.iter().map(|one| quoted(one)).collect();
     let head = match found.is_undecided() {
-        true => "no decision speaks of it\nhint: search_memory_nodes\n",
+        true => "no decision mentions it\nhint: search_memory_nodes\n",
         false => "",
     };
     Ok(window.fill(head, &told))

@@ -161,7 +161,7 @@ fn authority_of(text: &str, usual_port: &str) -> Result<String, Error> {
             }
             _ => Err(refused("the port of the endpoint is not one of 1 to 65535")),
         },
-        None => Err(refused("the host of the endpoint is not one")),
+        None => Err(refused("the host of the endpoint is not valid")),
     }
 }
 
@@ -178,7 +178,7 @@ fn host_name(text: &str) -> Result<String, Error> {
     let labels = text.split('.').all(|label| !label.is_empty());
     match labels && text.bytes().all(plain) {
         true => Ok(text.to_ascii_lowercase()),
-        false => Err(refused("the host of the endpoint is not one")
+        false => Err(refused("the host of the endpoint is not valid")
             .hinted("letters, digits, `-` and `.`; others in their `xn--` form")),
     }
 }

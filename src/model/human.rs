@@ -58,7 +58,7 @@ pub fn plural(number: u64, noun: &str) -> String {
 pub fn share(part: u64, whole: u64) -> String {
     match whole {
         0 => "–".to_owned(),
-        _ => format!("{:.1} %", part as f64 * 100.0 / whole as f64),
+        _ => format!("{:.1}%", part as f64 * 100.0 / whole as f64),
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(plural(1, "session"), "1 session");
         assert_eq!(plural(2, "entry"), "2 entries");
         assert_eq!(plural(2, "day"), "2 days");
-        assert_eq!(share(1, 8), "12.5 %");
+        assert_eq!(share(1, 8), "12.5%");
         assert_eq!(share(0, 0), "–");
     }
 

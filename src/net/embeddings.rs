@@ -61,7 +61,7 @@ impl Embedder {
 }
 
 const PATH: &str = "/embeddings";
-const COUNT: &str = "the answer has another number of vectors";
+const COUNT: &str = "the answer has the wrong number of vectors";
 
 fn odd(why: &str) -> Unanswered {
     Unanswered::Refused { why: why.into() }
@@ -82,12 +82,12 @@ fn read(answered: &Value, wanted: usize) -> Result<Vec<Vector>, Unanswered> {
         };
         let place = at.and_then(|at| vectors.get_mut(at));
         let place = place.filter(|place| place.is_none());
-        let place = place.ok_or_else(|| odd("the answer mixes texts up"))?;
+        let place = place.ok_or_else(|| odd("the answer mixes up the texts"))?;
         let numbers = entry["embedding"].as_array().map(Vec::as_slice);
         let numbers = numbers.unwrap_or_default().iter().map(Value::as_f64);
         let vector = numbers.collect::<Option<Vec<f64>>>();
         let vector = vector.and_then(|numbers| Vector::new(&numbers));
-        *place = Some(vector.ok_or_else(|| odd("the answer has a vector that is none"))?);
+        *place = Some(vector.ok_or_else(|| odd("the answer has a vector that is not valid"))?);
     }
     let vectors: Vec<Vector> = vectors.into_iter().flatten().collect();
     let bytes = |vector: &Vector| vector.as_bytes().len();

@@ -49,10 +49,15 @@ const LISTING_BYTES_MAX: u64 = 2 << 30;
 /// Hosts that no proxy knows as we do.
 const LOOPBACK: &str = "localhost,127.0.0.0/8,::1";
 
+const NO_CERTIFICATES: &str =
+    "this system has no certificates to check https:// with: install ca-certificates";
+
 /// Makes requests. Costs a thread; make one per run.
 pub struct Http {
     client: Client,
     timeout: Duration,
+    /// The system has none to judge `https://` by.
+    lacks_certificates: bool,
     sleep: Box<dyn Fn(u64)>,
 }
 
@@ -113,7 +118,7 @@ impl Http {
     /// A client; nothing is connected yet.
     ///
     /// # Errors
-    /// When a proxy's address is none, or the system's certificates can't be read.
+    /// When a proxy's address is none.
     #[expect(
         clippy::disallowed_methods,
         reason = "a busy server says how long to wait"
@@ -130,20 +135,28 @@ impl Http {
         // an error means that one is installed already
         let _ = rustls::crypto::ring::default_provider().install_default();
         let timeout = Duration::from_millis(options.timeout_ms);
-        let mut builder = Client::builder()
-            .no_proxy()
-            .redirect(redirect::Policy::none())
-            .timeout(timeout)
-            .connect_timeout(timeout.min(Duration::from_secs(10)));
-        if let Some(proxy) = proxy(&options.proxies)? {
-            builder = builder.proxy(proxy);
-        }
-        let client = builder
-            .build()
+        let proxy = proxy(&options.proxies)?;
+        let builder = || {
+            let builder = Client::builder()
+                .no_proxy()
+                .redirect(redirect::Policy::none())
+                .timeout(timeout)
+                .connect_timeout(timeout.min(Duration::from_secs(10)));
+            match &proxy {
+                Some(proxy) => builder.proxy(proxy.clone()),
+                None => builder,
+            }
+        };
+        // a bare system has no certificates, and can speak `http://` all the same
+        let whole = builder().build();
+        let lacks_certificates = whole.is_err();
+        let client = whole
+            .or_else(|_| builder().tls_certs_only([]).build())
             .map_err(|error| failed(format!("http: {}", chain(&error))))?;
         Ok(Http {
             client,
             timeout,
+            lacks_certificates,
             sleep,
         })
     }
@@ -259,6 +272,9 @@ impl Http {
         body: Option<&Value>,
     ) -> Result<Response, HttpError> {
         let url = format!("{}{path}", permit.endpoint());
+        if self.lacks_certificates && url.starts_with("https:") {
+            return Err(HttpError::Odd(NO_CERTIFICATES.into()));
+        }
         let request = match verb {
             Verb::Get => self.client.get(&url),
             Verb::Post => self.client.post(&url),
@@ -292,7 +308,7 @@ fn failed(message: String) -> Error {
 }
 
 fn proxy(given: &Proxies) -> Result<Option<Proxy>, Error> {
-    let wrong = |_| Error::usage("the address of the proxy in the environment is none");
+    let wrong = |_| Error::usage("the proxy's address in the environment is not valid");
     let Some(url) = &given.https else {
         return Ok(None);
     };
@@ -339,7 +355,7 @@ impl Answer {
     ) -> Result<T, HttpError> {
         let kind = self.header(CONTENT_TYPE.as_str()).unwrap_or_default();
         if !kind.starts_with("text/event-stream") {
-            let other = || HttpError::Odd("the answer is to something else".into());
+            let other = || HttpError::Odd("the answer is to another request".into());
             let value = read(self.0, LISTING_BYTES_MAX)?;
             return Some(value).filter(is_it).ok_or_else(other);
         }

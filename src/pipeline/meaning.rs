@@ -46,7 +46,7 @@ fn question(asked: &MeaningRequest<'_>) -> Result<String> {
     let project = Workspace::of(&asked.env.cwd).root;
     let cwd = asked.env.cwd.to_string_lossy();
     if let Err(reason) = admission.admit(Some(&project), Some(&cwd), "") {
-        return Err(Error::usage(format!("the present project is {reason}")).into());
+        return Err(Error::usage(format!("the current project is {reason}")).into());
     }
     let redaction = redaction_setup::load(&asked.loaded.config, &asked.loaded.home)?;
     let words = redaction.redactor.redact(asked.words);

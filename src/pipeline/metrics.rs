@@ -48,7 +48,7 @@ pub fn write(
     );
     text.gauge(
         "sessionmill_last_run_success",
-        "Whether the last run did everything that it was to do.",
+        "Whether the last run did everything it should.",
         [f64::from(u8::from(is_success))],
     );
     text.gauge(

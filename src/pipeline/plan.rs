@@ -68,7 +68,7 @@ impl MayAsk {
             let usd = usd.map(|most| format!("${most:.2}"));
             let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
             match bounds.is_empty() {
-                true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
+                true => "a language model, without a limit (llm.max_tokens_per_run)".to_owned(),
                 false => format!("a language model, for at most {}", bounds.join(" and ")),
             }
         });

@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
-/// Read and written with every commit: packing these would cost a first run 3 % of its time.
+/// Read and written with every commit: packing these would cost a first run 3% of its time.
 const PACK_JSON_BYTES_MIN: usize = 2 << 10;
 
 /// No column holds more; a damaged frame may say anything, and memory is taken for what it says.
 const UNPACKED_BYTES_MAX: usize = 256 << 20;
 
-/// Level 3 is 2 % smaller on our texts and takes 1.4 times as long; below 1 they are a third larger.
+/// Level 3 is 2% smaller on our texts and takes 1.4 times as long; below 1 they are a third larger.
 const LEVEL: i32 = 1;
 
 thread_local! {

@@ -12,7 +12,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 use std::sync::Arc;
 
-/// 9 is 4 % smaller on our texts and takes twice as long; 1 is 6 % larger and hardly faster.
+/// 9 is 4% smaller on our texts and takes twice as long; 1 is 6% larger and hardly faster.
 const ZSTD_LEVEL: i32 = 3;
 
 /// Rows of one group: what a reader has to take at once. More groups: more statistics to skip by.

@@ -361,7 +361,7 @@ fn texts_of_projects_that_nobody_may_read_are_never_sent() {
     assert!(texts.iter().all(|text| text.contains("paint")), "{texts:?}");
     for (project, says) in [
         ("shop", "session_tracking.enabled is false"),
-        ("inn", "the present project is untrusted"),
+        ("inn", "the current project is untrusted"),
     ] {
         desk.cwd = Some(desk.path(project));
         std::fs::create_dir_all(desk.path(project)).unwrap();

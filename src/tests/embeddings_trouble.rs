@@ -173,7 +173,7 @@ fn a_search_is_answered_whatever_the_server_does() {
     );
     mend(Reply::Says(500, "", String::new()), "answers 500", 1);
     mend(Reply::Cut("{".into()), "the answer ends early", 1);
-    mend(says(json!({"data": []})), "another number of vectors", 1);
+    mend(says(json!({"data": []})), "the wrong number of vectors", 1);
     mend(
         says(json!({"data": [{"embedding": [1.0]}]})),
         "another length",

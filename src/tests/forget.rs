@@ -136,6 +136,25 @@ fn whichever_way_it_is_said_the_words_are_gone_from_every_byte() {
     }
 }
 
+/// Where nothing is that old, nothing is asked; the time counts for logs that are read later.
+#[test]
+fn a_time_before_everything_is_remembered_without_a_question() {
+    let desk = desk();
+    put(&desk, "aaaa", &exchange("aaaa", "/w/shop", 1, "zebrafish"));
+    run(&desk, "run");
+    let none = "no stored session or memory began before 2026-01-01 00:00\n";
+    let dry = desk.run("sessionmill forget --before 2026-01-01 --dry-run");
+    assert_eq!((dry.exit, dry.stdout.as_str()), (Exit::Done, none));
+    assert_eq!(dry.stderr, "");
+    let kept = desk.run("sessionmill forget --before 2026-01-01");
+    assert_eq!((kept.exit, kept.stdout.as_str()), (Exit::Done, none));
+    assert_eq!(
+        kept.stderr,
+        "later runs leave out what began before then; to undo: sessionmill forget --undo\n"
+    );
+    assert!(holds(&desk, "zebrafish"));
+}
+
 #[test]
 fn what_was_forgotten_by_time_is_counted_and_comes_back() {
     let desk = desk();

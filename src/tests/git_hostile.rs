@@ -78,7 +78,7 @@ fn a_history_that_lies_in_what_is_left_alone_is_not_told() {
         lay(&site.repo.join(".git"), &other.join(".git"));
         let ran = run(&mut site);
         assert_eq!(ran.exit, Exit::Partial, "{what}: {}", ran.shown());
-        let says = "its history lies in what is left alone: excluded";
+        let says = "its history is in a folder that is left alone: excluded";
         assert!(ran.stderr.contains(says), "{what}: {}", ran.stderr);
         assert!(titles(&site, "unheard").is_empty(), "{what}");
     }

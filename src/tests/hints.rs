@@ -75,7 +75,9 @@ fn every_command_that_a_message_names_can_be_typed() {
     let tree = crate::cli::tree();
     let (mut read, mut refused) = (0, Vec::new());
     for (file, text) in texts() {
-        for command in commands(&text) {
+        // a line with `<` says how a command is written, not what to type
+        let typed = commands(&text).into_iter();
+        for command in typed.filter(|line| !line.contains('<')) {
             let first = command.split(' ').next().unwrap_or_default();
             if tree.find_subcommand(first).is_none() {
                 continue;

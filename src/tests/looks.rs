@@ -1,7 +1,9 @@
 //! How commands look, as snapshots over the fixture sessions: a fixed clock, a throw-away home. A
 //! change that is meant is accepted with `INSTA_UPDATE=always cargo test looks`.
 
+use super::forget;
 use super::world::Desk;
+use crate::model::layout::style::width;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -77,6 +79,110 @@ fn lists_look_like_this_on_terminals() {
             text += &format!("$ sessionmill {line}\n{shown}\n");
         }
         insta::assert_snapshot!(format!("terminal-{columns}"), text);
+    }
+}
+
+/// What commands print on a terminal, and say beside it, ends between words and within the terminal. Commands
+/// to copy are left to it, and so are documents for programs.
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    let mut desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    desk.pipes_errors = false;
+    for columns in [80, 140] {
+        desk.columns = Some(columns);
+        for line in [
+            "sessions",
+            "sessions -v",
+            "search token expiry",
+            "search",
+            "show 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001 --full",
+            "why did we choose redis",
+            "recall --project /home/ada/shop-api token expiry",
+            "recap --since 2026-03-10",
+            "stats",
+            "insights",
+            "status",
+            "plan",
+            "config show",
+            "memories list",
+            "config set foo bar",
+            "deliver status",
+            "track status",
+            "track sync",
+            "track pause",
+            "hooks status",
+            "mcp status",
+            "schedule status",
+            "consent list",
+            "sessions --since 3blah",
+            "forget --before 2020-01-01 --dry-run",
+            "disable",
+            "backfill",
+            "enable --confirm nonsense",
+        ] {
+            let shown = desk.run(&format!("sessionmill {line}")).shown();
+            let is_copied = |line: &&str| {
+                line.trim_start()
+                    .trim_start_matches("hint: ")
+                    .starts_with("sessionmill ")
+            };
+            for row in shown.lines().filter(|row| !is_copied(row)) {
+                assert!(width(&bare(row)) <= columns, "{line}, {columns}: {row}");
+            }
+        }
+        desk.run("sessionmill enable --confirm 'I understand this tracks conversation logs'");
+    }
+}
+
+/// A session whose log tells no time stands behind all others, whichever way time runs.
+#[test]
+fn sessions_without_times_stand_last() {
+    let desk = forget::desk();
+    for (name, nth, is_timed) in [("early", 1, true), ("late", 11, true), ("never", 21, false)] {
+        let log = forget::said(name, "/w/shop", nth, "user", "please paint it");
+        let log = match is_timed {
+            true => log,
+            false => log.replace("\"timestamp\"", "\"moment\""),
+        };
+        desk.write(&format!(".claude/projects/-w/{name}.jsonl"), &log);
+    }
+    desk.run("sessionmill backfill");
+    for (order, wants) in [
+        ("", ["late", "early", "never"]),
+        (" --reverse", ["early", "late", "never"]),
+        (" --sort oldest", ["early", "late", "never"]),
+    ] {
+        let listed = desk
+            .run(&format!("sessionmill sessions{order} --json"))
+            .json();
+        let ids = listed["sessions"].as_array().unwrap().iter();
+        let ids: Vec<&str> = ids.map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, wants, "{order}");
+    }
+}
+
+/// A line without what colours it.
+fn bare(line: &str) -> String {
+    let escape = regex::Regex::new("\u{1b}(\\[[0-9;]*m|\\]8;[^\u{1b}]*\u{1b}\\\\)").unwrap();
+    escape.replace_all(line, "").into_owned()
+}
+
+/// English has no blank before the sign.
+#[test]
+fn shares_are_written_one_way() {
+    let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/snapshots");
+    let readme = page("../README.md");
+    let pages = [page(""), snapshots].map(|folder| fs::read_dir(folder).unwrap());
+    let pages = pages
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path());
+    let apart = regex::Regex::new("[0-9] %").unwrap();
+    for file in pages.chain([readme]).filter(|file| file.is_file()) {
+        let text = fs::read_to_string(&file).unwrap();
+        let found = text.lines().find(|line| apart.is_match(line));
+        assert_eq!(found, None, "{}", file.display());
     }
 }
 

@@ -471,6 +471,24 @@ fn all_failures_look_alike() {
              hint: sessionmill sessions --help\n",
         ),
         (
+            "deliver dead drop nope",
+            "error: invalid value 'nope' for '[EPISODE]...': not an episode's id; `deliver dead list` prints \
+             them\nhint: sessionmill deliver dead drop --help\n",
+        ),
+        (
+            "search --nope",
+            "error: unexpected argument '--nope' found\nhint: sessionmill search --help\n",
+        ),
+        (
+            "import laptop.db",
+            "error: unexpected argument 'laptop.db' found\n\
+             hint: sessionmill import --from laptop.db\n",
+        ),
+        (
+            "promote 'we use bun'",
+            "error: unexpected argument 'we use bun' found\nhint: sessionmill promote --help\n",
+        ),
+        (
             "show",
             "error: the following required arguments were not provided: <SESSION|EPISODE>\n\
              hint: sessionmill show --help\n",

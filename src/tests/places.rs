@@ -520,6 +520,33 @@ fn tools_take_names_too() {
     assert!(wrong.unwrap_err().hint.unwrap().contains("app"));
 }
 
+/// A title that was cut when it was stored ends at a word, and says so.
+#[test]
+fn tools_say_that_a_title_was_cut() {
+    let desk = places();
+    let long = "please find out why nobody can log in any more since the last release of the shop was rolled out";
+    let log = said(
+        "longword",
+        &desk.path("app").display().to_string(),
+        1,
+        "user",
+        long,
+    );
+    desk.write(".claude/projects/-w/longword.jsonl", &log);
+    done(desk.run("sessionmill run"));
+    let listed = ask_from(&desk, &desk.path("app"), "search_sessions", json!({})).unwrap();
+    assert!(
+        listed.contains("since the last release of the…\n"),
+        "{listed}"
+    );
+    let found = json!({"query": "nobody"});
+    let found = ask_from(&desk, &desk.path("app"), "search_memory_nodes", found).unwrap();
+    assert!(
+        found.starts_with("please find out") && found.contains("release of the…\n"),
+        "{found}"
+    );
+}
+
 #[test]
 fn isolated_tools_know_every_name_of_a_place() {
     let desk = places();

@@ -89,7 +89,7 @@ fn measure_small_stores() -> Result<()> {
     }
     for ((size, kind), (yes, of)) in shown {
         let share = f64::from(100 * yes) / f64::from(of);
-        eprintln!("{size:>7} episodes, {kind:<8} {yes:>4} of {of:>5}: {share:.1} %");
+        eprintln!("{size:>7} episodes, {kind:<8} {yes:>4} of {of:>5}: {share:.1}%");
     }
     Ok(())
 }

@@ -378,7 +378,7 @@ impl Figures {
              | \"given up\" told of what wasn't | {} of {flows} | none |\n\
              | given up and missed | {} of {} | at most two |\n\
              | told the same whenever somebody looked | {} of {flows} | all |\n\
-             | kind and mode right, or no mode | {percent} % of {kinds} | ≥ 97 % |\n",
+             | kind and mode right, or no mode | {percent}% of {kinds} | ≥ 97% |\n",
             self.harmless, self.told_and_false, self.missed, self.harmful, self.timeless,
         )
     }

@@ -404,7 +404,7 @@ fn eval_prints() {
         "| random commands | measured | must reach |\n| --- | --- | --- |\n\
          | sequences in which work is told as given up that a ref has | {wrong} | none |\n\
          | sequences told differently by when somebody looked | {differing} | none |\n\
-         | losses that are told | {told} of {lost} | ≥ 90 % |\n"
+         | losses that are told | {told} of {lost} | ≥ 90% |\n"
     );
     writeln!(io::stdout(), "{text}").expect("stdout");
 }

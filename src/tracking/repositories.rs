@@ -283,7 +283,9 @@ impl TreeScan<'_> {
         let is_own = |place: &&Path| own.as_ref().is_some_and(|own| place.starts_with(own));
         for place in repository.places().filter(|place| !is_own(place)) {
             if let Some(why) = self.options.context.refuses_folder(place) {
-                return Err(format!("its history lies in what is left alone: {why}"));
+                return Err(format!(
+                    "its history is in a folder that is left alone: {why}"
+                ));
             }
         }
         Ok(())

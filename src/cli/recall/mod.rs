@@ -15,6 +15,7 @@ use crate::agents::registry;
 use crate::config;
 use crate::memory::block::RecalledFact;
 use crate::model::error::Error;
+use crate::model::layout::wrap::spoken;
 use crate::model::namespace::is_of_windows;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
@@ -141,7 +142,8 @@ fn answer_person(args: &Args, ctx: &mut Ctx) -> Result<()> {
         return document(facts, text, None, ctx);
     }
     match text {
-        Some(text) => ctx.out.line(text),
+        // agents read a pipe, where it stays as it is
+        Some(text) => ctx.out.text(spoken(text, ctx.out.columns())),
         None if session_filters::places(ctx)?
             .present(&request.cwd)
             .is_none() =>

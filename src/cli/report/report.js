@@ -20,7 +20,7 @@
   const money = (value) => '$' + cents.format(value);
   const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
   const short = (value) => compact.format(value);
-  const percent = (part, whole) => (whole ? (100 * part / whole).toFixed(part === whole ? 0 : 1) + ' %' : '–');
+  const percent = (part, whole) => (whole ? (100 * part / whole).toFixed(part === whole ? 0 : 1) + '%' : '–');
   const bytes = (value) => {
     const units = ['B', 'KB', 'MB', 'GB', 'TB'];
     let unit = 0;

@@ -10,19 +10,23 @@ use crate::model::episode::EpisodeSource;
 use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::table::COLUMNS_MAX;
+use crate::model::layout::wrap::spoken;
 use crate::model::session::Session;
 use crate::model::summary::is_quiet;
 use crate::store::Found;
 use anyhow::Result;
 
 pub(super) fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
+    let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
     match found.episode.text.as_str() {
         "" => ctx
             .out
             .line("(stored by the sinks only: upload.keep_local is false)"),
         text if found.episode.source == EpisodeSource::SessionSummary => {
-            let columns = ctx.out.columns().map(|columns| columns.min(COLUMNS_MAX));
             ctx.out.text(rendered(text, columns))
+        }
+        text if found.episode.source == EpisodeSource::Session => {
+            ctx.out.text(spoken(text, columns))
         }
         text => ctx.out.line(text),
     }
@@ -61,7 +65,15 @@ pub(super) fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> 
     Ok(())
 }
 
-/// `part 2, 2026-05-31 21:14, open, /…/x.jsonl:12-80, fixing (1.0)`.
+/// A log by its name, with its folder where more is asked for.
+fn log<'p>(path: &'p str, ctx: &Ctx) -> &'p str {
+    match path.rsplit_once('/') {
+        Some((_, name)) if !ctx.verbose => name,
+        _ => path,
+    }
+}
+
+/// `part 2, 2026-05-31 21:14, open, x.jsonl:12-80, fixing (1.0)`.
 pub(super) fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     let episode = &found.episode;
     let stream = episode
@@ -92,7 +104,7 @@ pub(super) fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     }
     format!(
         "{stream}{part}{open}, {when}, {}:{}-{}, {}",
-        found.path,
+        log(&found.path, ctx),
         episode.lines.0,
         episode.lines.1,
         judge.activity(&episode.activity()).profile()

@@ -303,7 +303,7 @@ mod tests {
         let wants = [
             "Commands that fail",
             "make deploy",
-            "failed 2 of 2, 100 % (34–100)",
+            "failed 2 of 2, 100% (34–100)",
             "what worked instead: make deploy FORCE=1",
             "afterwards: 2 done that way",
             "Recurring errors",

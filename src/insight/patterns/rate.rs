@@ -4,7 +4,7 @@ use crate::model::human::count;
 use serde::Serialize;
 
 /// How often something was, of how often it could have been, and between what its rate lies with
-/// 95 % confidence (Wilson's interval).
+/// 95% confidence (Wilson's interval).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rate {
     /// Times that it was.
@@ -19,9 +19,9 @@ pub struct Rate {
     pub high: f64,
 }
 
-/// Standard deviations of 95 %.
+/// Standard deviations of 95%.
 const Z: f64 = 1.96;
-/// Of 99 %.
+/// Of 99%.
 const Z_STRICT: f64 = 2.576;
 
 impl Rate {
@@ -37,7 +37,7 @@ impl Rate {
         }
     }
 
-    /// Its interval with 99 % confidence lies wholly above the value: of many rates fewer do by chance.
+    /// Its interval with 99% confidence lies wholly above the value: of many rates fewer do by chance.
     pub fn is_surely_above(self, value: f64) -> bool {
         interval(self.hits, self.of, Z_STRICT).0 > value
     }
@@ -47,11 +47,11 @@ impl Rate {
         interval(self.hits, self.of, Z_STRICT).1 < value && self.of > 0
     }
 
-    /// `7 of 9, 78 % (45–94)`.
+    /// `7 of 9, 78% (45–94)`.
     pub fn shown(self) -> String {
         let percent = |share: f64| (share * 100.0).round();
         format!(
-            "{} of {}, {} % ({}–{})",
+            "{} of {}, {}% ({}–{})",
             count(self.hits),
             count(self.of),
             percent(self.rate),
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(Rate::new(0, 0), Rate::default());
         let (all, none) = (Rate::new(5, 5), Rate::new(0, 5));
         assert!(all.low < 1.0 && all.high == 1.0 && none.low == 0.0 && none.high > 0.0);
-        assert_eq!(rate.shown(), "8 of 10, 80 % (49–94)");
+        assert_eq!(rate.shown(), "8 of 10, 80% (49–94)");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Sequence {
 }
 
 impl Failing {
-    /// `make deploy` and below it `failed 4 of 5, 80 % (38–96)`, `what worked instead: make deploy FORCE=1`, and what
+    /// `make deploy` and below it `failed 4 of 5, 80% (38–96)`, `what worked instead: make deploy FORCE=1`, and what
     /// came of each of the four.
     fn entry(&self) -> InsightEntry {
         let mut details = vec![format!("failed {}", self.failed.shown())];

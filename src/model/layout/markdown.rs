@@ -178,6 +178,8 @@ fn line_changes(text: &str, headings: &[&str]) -> Vec<Change> {
         .match_indices("Action: ")
         .filter(|(at, _)| is_start(*at));
     changes.extend(calls.map(|(at, label)| (at..at + label.len(), "· ")));
+    // where a list may begin, and where the one before has ended
+    let mut begins: Vec<(usize, usize)> = vec![(0, 0)];
     for (at, _) in text.match_indices('#').filter(|(at, _)| is_start(*at)) {
         let behind = text[at..].trim_start_matches('#');
         let level = text.len() - at - behind.len();
@@ -194,11 +196,28 @@ fn line_changes(text: &str, headings: &[&str]) -> Vec<Change> {
             if text[end..].starts_with(' ') {
                 changes.push((end..end, ":"));
             }
+            begins.push((at, end));
         }
     }
     let bullets = text.match_indices("  - ").map(|(at, _)| at);
     changes.extend(bullets.map(|at| (at..at + 4, " · ")));
+    for (nth, (_, from)) in begins.iter().enumerate() {
+        let to = begins.get(nth + 1).map_or(text.len(), |(at, _)| *at);
+        changes.extend(list_changes(text, *from..to.max(*from)));
+    }
     changes
+}
+
+/// The items of a list that a stretch begins with: its line ends are blanks here.
+fn list_changes(text: &str, stretch: Range<usize>) -> impl Iterator<Item = Change> {
+    let (start, within) = (stretch.start, &text[stretch]);
+    let first = within.len() - within.trim_start().len();
+    let is_list = within[first..].starts_with("- ");
+    let others = within.match_indices(" - ").map(|(at, _)| at);
+    let others = others.filter(move |at| *at > first);
+    let others = others.map(move |at| (start + at..start + at + 3, " · "));
+    let first = std::iter::once((start + first..start + first + 2, ""));
+    first.chain(others).filter(move |_| is_list)
 }
 
 #[cfg(test)]
@@ -248,6 +267,13 @@ mod tests {
                 "Agent: Look. · Read(a.py) → 15 lines · <Edit>(a.py) → +1",
             ),
             ("Action: Bash(ls) → ok", "ls", none, "Bash(<ls>) → ok"),
+            (
+                "- src/a.rs (from git) - src/b.rs  ## Result - done - and tested",
+                "b.rs",
+                (true, false),
+                "src/a.rs (from git) · src/<b.rs> · Result: done · and tested",
+            ),
+            ("clap - a parser", "clap", none, "<clap> - a parser"),
             (
                 "come**: done in `main`",
                 "main",

@@ -106,6 +106,9 @@ pub fn entry(id: &str, words: &str, cells: &[String], columns: Option<usize>) ->
     let head = hanging(words, &format!("{id}  "), INDENT, columns);
     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
     let cells: Vec<&str> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+    if cells.is_empty() {
+        return head;
+    }
     head + &hanging(&cells.join(" · "), INDENT, INDENT, columns)
 }
 

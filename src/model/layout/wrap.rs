@@ -73,6 +73,60 @@ pub fn hanging(text: &str, first: &str, next: &str, columns: Option<usize>) -> S
     out
 }
 
+/// What is said beside data: a line that is wider than `columns` goes on under `next`. A command at its end
+/// stays in one piece, for whoever copies it, on a line of its own where words stand before it.
+pub fn said(text: &str, next: &str, columns: Option<usize>) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let (words, command) = command_apart(line);
+        match columns.filter(|columns| width(line) > *columns) {
+            Some(_) if command.is_some() && words == HINT => out.push_str(line),
+            Some(columns) => {
+                out.push_str(hanging(words, "", next, Some(columns)).trim_end());
+                if let Some(command) = command {
+                    out.push_str(&format!("\n{next}{command}"));
+                }
+            }
+            None => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// What a turn of a conversation begins with.
+const TURNS: [&str; 3] = ["User: ", "Agent: ", "Action: "];
+
+/// What people and agents said, its lines ending between words where the terminal does; what stands in fences of
+/// code stays as it is.
+pub fn spoken(text: &str, columns: Option<usize>) -> String {
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut is_code = false;
+    for line in text.lines() {
+        let bare = line.trim_start();
+        // a fence that was cut off ends with what said it
+        is_code &= !TURNS.iter().any(|turn| line.starts_with(turn));
+        is_code ^= bare.starts_with("```");
+        let indent = &line[..line.len() - bare.len()];
+        match columns.filter(|columns| !is_code && width(line) > *columns) {
+            Some(columns) => out.push_str(&hanging(bare, indent, indent, Some(columns))),
+            None => out.push_str(&format!("{line}\n")),
+        }
+    }
+    out
+}
+
+/// What a line begins with that is nothing but a command.
+const HINT: &str = "hint:";
+
+/// `to save one:` and the command behind it, if one ends the line.
+fn command_apart(line: &str) -> (&str, Option<&str>) {
+    match line.rfind(": sessionmill ") {
+        Some(at) => (&line[..=at], Some(&line[at + 2..])),
+        None => (line, None),
+    }
+}
+
 struct Lines {
     done: Vec<String>,
     line: String,
@@ -162,5 +216,38 @@ mod tests {
         let text = hanging("one two three", "- ", "  ", Some(9));
         assert_eq!(text, "- one two\n  three\n");
         assert_eq!(hanging("one two", "- ", "  ", None), "- one two\n");
+    }
+
+    #[test]
+    fn code_that_was_said_is_not_broken() {
+        let text = "one two three\n  one two three\n```\none two three\n```\n";
+        let wants = "one two\nthree\n  one two\n  three\n```\none two three\n```\n";
+        assert_eq!(spoken(text, Some(9)), wants);
+        assert_eq!(spoken(text, None), text);
+        let cut = "```\none two three\nUser: x\none two three\n";
+        let wants = "```\none two three\nUser: x\none two\nthree\n";
+        assert_eq!(spoken(cut, Some(9)), wants);
+    }
+
+    #[test]
+    fn a_command_to_copy_is_not_broken() {
+        let of = |text: &str| said(text, "  ", Some(20));
+        for (text, wants) in [
+            ("none yet\n", "none yet\n"),
+            ("nothing here to be found", "nothing here to be\n  found\n"),
+            (
+                "hint: sessionmill search token expiry",
+                "hint: sessionmill search token expiry\n",
+            ),
+            (
+                "no memories; to save one: sessionmill promote --text TEXT",
+                "no memories; to save\n  one:\n  sessionmill promote --text TEXT\n",
+            ),
+            ("a: sessionmill run", "a: sessionmill run\n"),
+        ] {
+            assert_eq!(of(text), wants, "{text}");
+        }
+        let long = "nothing here to be found";
+        assert_eq!(said(long, "  ", None), format!("{long}\n"));
     }
 }

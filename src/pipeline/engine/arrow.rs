@@ -218,7 +218,7 @@ impl Rows {
         }
         self.kind.append_value(&placed.kind);
         self.file
-            .append_value(file.context("it says of no file that it belongs to it")?);
+            .append_value(file.context("it names no file that belongs to it")?);
         self.session.append_option(session);
         self.namespace
             .append_option(placed.namespace.as_ref().or(of_session));

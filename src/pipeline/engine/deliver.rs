@@ -85,7 +85,7 @@ pub fn deliver(
         .find(|sink| !matches!(sink.to, SinkTo::Database(_)))
     {
         let message = format!("sink {}: is not a graph database", sink.name);
-        let hint = "FalkorDB and Neo4j take an episode twice without having it twice; deliver to others from a store";
+        let hint = "only FalkorDB and Neo4j keep an episode once if it is sent twice; deliver to other sinks from a store";
         return Err(Error::usage(message).hinted(hint).into());
     }
     for sink in &sinks {
@@ -149,7 +149,12 @@ fn agreed_to(text: &str) -> Result<Endpoint, Error> {
 }
 
 fn known(held: &ReceiptLine) -> Result<(Receipt, State), Error> {
-    let wrong = || Error::usage(format!("the receipt of episode {} is none", held.episode));
+    let wrong = || {
+        Error::usage(format!(
+            "the receipt of episode {} is not valid",
+            held.episode
+        ))
+    };
     let receipt = Receipt {
         id: held.episode,
         revision: u64::from_str_radix(&held.revision, 16).map_err(|_| wrong())?,

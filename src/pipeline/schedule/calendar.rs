@@ -39,7 +39,7 @@ impl FromStr for Calendar {
         match times.len() <= TIMES_MAX {
             true => Ok(Calendar { days, times }),
             false => Err(format!(
-                "at most {TIMES_MAX} times a day; --every does the rest"
+                "at most {TIMES_MAX} times a day; for more, use --every"
             )),
         }
     }

@@ -81,7 +81,7 @@ fn judged(
 ) -> Result<crate::store::Curated, Error> {
     let Some(scope) = MemoryScope::parse(&said.scope) else {
         let known = MemoryScope::ALL.map(MemoryScope::as_str).join(", ");
-        return Err(Error::usage(format!("its scope is none of {known}")));
+        return Err(Error::usage(format!("its scope is not one of {known}")));
     };
     // its words say `everywhere`, and nobody said who that is: less far, not nowhere
     let scope = match scope {

@@ -427,7 +427,7 @@ impl Sink for GraphitiServerSink {
 
     fn check(&mut self) -> Result<String, DeliveryError> {
         self.server.check()?;
-        Ok("the server answers (whether it works, --smoke says)".into())
+        Ok("the server answers (to try a delivery: --smoke)".into())
     }
 
     fn deliver(

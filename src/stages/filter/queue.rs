@@ -75,7 +75,7 @@ pub(super) fn delivered(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) -> Deli
     }
 }
 
-/// A user entry with these words; it is never a copy, since 3 % of prompts repeat exactly.
+/// A user entry with these words; it is never a copy, since 3% of prompts repeat exactly.
 pub(super) fn typed(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) {
     if let Some(oldest) = queued.iter().position(|q| !q.emitted && q.text == text) {
         queued.remove(oldest);

@@ -79,7 +79,7 @@ impl Store {
                 _ => Ok(None),
             }
         };
-        read().map_err(failed("reading what a model told"))
+        read().map_err(failed("reading a model's answer"))
     }
 
     /// Sessions whose summary is written of facts alone and that a model may be asked about now, the
@@ -167,7 +167,7 @@ impl Store {
             tx.commit()?;
             Ok(stored)
         };
-        let stored = write().map_err(failed("storing what a model told"));
+        let stored = write().map_err(failed("storing a model's answer"));
         if stored.is_err() {
             self.names.clear();
         }

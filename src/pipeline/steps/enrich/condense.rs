@@ -413,7 +413,7 @@ impl Step<'_> {
     fn ask(&mut self, store: &mut Store, jobs: &[Job]) -> Result<BTreeSet<MessageKey>> {
         let all: Vec<&Job> = jobs.iter().collect();
         if !self.allows(&all) {
-            let why = "one question takes more than the bounds below `llm` allow";
+            let why = "one request takes more than the limits in `llm` allow";
             return self.useless(store, jobs, why, Spent::default());
         }
         let asked = question(&self.about(&all));

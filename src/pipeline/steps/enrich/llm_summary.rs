@@ -172,7 +172,7 @@ pub fn summarize(
     if report.too_dear > 0 {
         let sessions = plural(report.too_dear, "session");
         cx.notices.warn(&format!(
-            "{sessions} can't be asked about: a question about one needs more tokens than the bounds below \
+            "{sessions} can't be asked about: a question about one needs more tokens than the limits below \
              `llm` allow (context_tokens, max_tokens_per_run, max_usd_per_run and those of a day)"
         ))?;
     }
