@@ -234,6 +234,56 @@ mod tests {
     }
 
     #[test]
+    fn a_slash_command_is_told_with_what_it_stands_for() {
+        let stands =
+            "Note: the command stands for: Find the cause of the order's error and mend it";
+        let long = format!(
+            "{stands}{}",
+            ", and so on with each of the others".repeat(8)
+        );
+        for (command, note, wants, whole) in [
+            (
+                "User: /fix-issue 12",
+                stands,
+                "/fix-issue 12: Find the cause of the order's error and mend it (shop)",
+                None,
+            ),
+            (
+                "User: /fix carts that count twice",
+                stands,
+                "/fix carts that count twice (shop)",
+                None,
+            ),
+            (
+                "User: /fix-issue 12",
+                long.as_str(),
+                "",
+                Some("and so on with each of the others"),
+            ),
+        ] {
+            let items = [
+                (ItemKind::Prompt, command),
+                (ItemKind::Note, note),
+                (ItemKind::Agent, "Agent: Reading it."),
+            ];
+            let lines: Vec<LocatedItem<'_>> = items
+                .iter()
+                .map(|(kind, text)| LocatedItem::sample(*kind, 1, text, &[]))
+                .collect();
+            let shop = SessionContext::new(None, "/home/ada/shop", None, false);
+            let objective::Asked {
+                objective,
+                whole: asked,
+            } = objective::asked(&lines, &prompts(&lines), &shop);
+            let objective = objective.expect("an objective").what;
+            assert!(objective == wants || wants.is_empty(), "{objective}");
+            assert!(objective.chars().count() <= 200, "{objective}");
+            let ends = |whole: &str| asked.as_ref().is_some_and(|asked| asked.ends_with(whole));
+            assert_eq!(whole.is_some_and(ends), asked.is_some(), "{asked:?}");
+        }
+    }
+
+    #[test]
     fn where_a_log_breaks_off_its_remarks_are_told_so_far() {
         let call = (ItemKind::Digest, "Action: Read(cart.rs) → 9 lines");
         let items = [
