@@ -332,7 +332,16 @@ fn shortened(word: &str) -> Cow<'_, str> {
     }
     match plain.len() <= ADDRESS_BYTES_MAX {
         true => Cow::Borrowed(plain),
-        false => Cow::Borrowed(plain.split('/').next().unwrap_or_default()),
+        false => {
+            let mut parts = plain.split('/');
+            let host = parts.next().unwrap_or_default();
+            let owner = parts.next().unwrap_or_default();
+            let named = format!("{host}/{owner}/…/{}", parts.next_back().unwrap_or_default());
+            match named.len() <= ADDRESS_BYTES_MAX {
+                true => Cow::Owned(named),
+                false => Cow::Borrowed(host),
+            }
+        }
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
     });
     let findings = lines.iter().flat_map(|line| line.item.findings);
     let mut subjects = findings.filter_map(|finding| match finding {
-        Finding::Commit { subject, .. } => Some(subject.as_str()),
+        // it mends what another commit is about
+        Finding::Commit { subject, .. } => Some(subject.trim_start_matches("fixup! ")),
         _ => None,
     });
     let says = |subject: &&str| {

@@ -139,7 +139,15 @@ impl Sections {
             all.push(stated);
         }
         let is_first = !all.iter().any(|line| line.ends_with(':'));
-        self.heading = heading(line).filter(|text| !(is_first && is_of_all(text)));
+        // what stands above all of it says what was asked
+        let is_title = |text: &String| {
+            let names = TITLES
+                .iter()
+                .any(|title| text.to_lowercase().starts_with(title));
+            all.is_empty() && names && text.split_whitespace().count() > TITLE_WORDS
+        };
+        self.heading =
+            heading(line).filter(|text| !(is_first && is_of_all(text) || is_title(text)));
     }
 
     /// A line that states something.
@@ -212,13 +220,24 @@ fn heading(line: &str) -> Option<String> {
     if line.starts_with("::") {
         return None;
     }
-    let text = folded(line.trim_matches(['#', ' ']));
+    let text = without_targets(&folded(line.trim_matches(['#', ' '])));
     let text =
-        text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || c >= '\u{1f000}');
+        text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || is_picture(c));
     let text = without_mark(text);
     let says = text.contains(char::is_alphabetic);
     (says && !text.ends_with('?')).then(|| format!("{text}:"))
 }
+
+/// Such a heading above everything, in more words than these, is a title.
+const TITLES: [&str; 6] = [
+    "analysis",
+    "review",
+    "investigation",
+    "report",
+    "plan",
+    "phase",
+];
+const TITLE_WORDS: usize = 4;
 
 fn is_of_all(heading: &str) -> bool {
     is_heading_of_all(heading.trim_end_matches(':'))
@@ -305,7 +324,9 @@ fn states_itself(sentence: &str) -> bool {
 /// It only leads to what is shown: `Based on the log, here's the entry:`
 fn shows(sentence: &str) -> bool {
     const CUES: [&str; 4] = ["here's ", "here’s ", "here is ", "here are "];
-    CUES.iter().any(|cue| sentence.contains(cue))
+    let begins = |at: usize| !sentence[..at].ends_with(char::is_alphanumeric);
+    let mut found = CUES.iter().filter_map(|cue| sentence.find(cue));
+    found.any(begins)
 }
 
 fn indent(line: &str) -> usize {
@@ -402,6 +423,10 @@ fn said(line: &str, first: bool) -> String {
             .trim_end_matches(['*', '_', '"', ')'])
             .ends_with('?');
         let is_idle = || announces(sentence) || is_stale(sentence) || opens && is_chatter(sentence);
+        if asks && out.is_empty() && is_point(line) {
+            // what stands behind a point's question hangs on it
+            break;
+        }
         if asks || offered(sentence).is_some() || is_idle() || is_moved(sentence) {
             continue;
         }
@@ -422,8 +447,7 @@ fn said(line: &str, first: bool) -> String {
 
 /// `✅ Done` as `- Done`, `🎯 **Done**` as `**Done**`: what is drawn before words says no more than that they begin.
 fn undecorated(line: &str) -> Cow<'_, str> {
-    let is_drawn =
-        |c: char| c >= '\u{1f000}' || matches!(c, '✅' | '✔' | '✓' | '✨' | '\u{fe0f}' | ' ');
+    let is_drawn = |c: char| is_picture(c) || c == ' ';
     if line.is_ascii() {
         return Cow::Borrowed(line);
     }
@@ -437,6 +461,15 @@ fn undecorated(line: &str) -> Cow<'_, str> {
         true => Cow::Borrowed(line),
         false => Cow::Owned(format!("{}{bare}", if is_tick { "- " } else { mark })),
     }
+}
+
+/// A picture among words, or what says how a character is drawn.
+fn is_picture(c: char) -> bool {
+    c >= '\u{1f000}'
+        || matches!(
+            c,
+            '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{200d}' | '\u{fe0f}'
+        )
 }
 
 /// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
@@ -477,6 +510,20 @@ mod tests {
             (
                 "Done!\n\nThe cart adds up again.",
                 Some("The cart adds up again."),
+            ),
+            (
+                "## Analysis: [shop #7](https://a.b/7) - totals that differ\n\nEach row is rounded.\n\n## 🏗️ **Plan**\n\n- one\n- two",
+                Some("Each row is rounded.\nPlan:\n- one\n- two"),
+            ),
+            (
+                "There's a function `total` in cart.rs that rounds each row:\n```\nx\n```\nIt is called once.",
+                Some(
+                    "There's a function `total` in cart.rs that rounds each row.\nIt is called once.",
+                ),
+            ),
+            (
+                "Two things are open.\n1. Keep the queue, or use a file? The file is cheaper.\n2. A name is missing.",
+                Some("Two things are open.\n2. A name is missing."),
             ),
             (
                 "Great question! The cache is read twice. Shall I mend it?",
