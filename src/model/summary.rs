@@ -96,10 +96,29 @@ impl Summary {
         settings.for_each(|change| shorten(&mut change.what.file));
         let files = self.files_modified.iter_mut();
         files.for_each(|file| shorten(&mut file.what.path));
+        self.join_files();
         let Some(llm) = &mut self.llm else { return };
         llm.files_modified.iter_mut().for_each(shorten);
         let settings = llm.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.file));
+    }
+}
+
+impl Summary {
+    /// A file of two worktrees is told once where nothing tells the lines of one of them.
+    fn join_files(&mut self) {
+        let all = &self.files_modified;
+        let is_told = |nth: usize| {
+            let one = &all[nth].what;
+            let mut others = all.iter().enumerate();
+            one.by_git
+                && one.uncounted
+                && others.any(|(other, file)| other < nth && file.what.path == one.path)
+        };
+        let told: Vec<bool> = (0..all.len()).map(is_told).collect();
+        let mut told = told.into_iter();
+        self.files_modified
+            .retain(|_| !told.next().unwrap_or_default());
     }
 }
 

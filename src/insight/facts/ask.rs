@@ -12,6 +12,9 @@ const ASK_CHARS_MAX: usize = 700;
 /// Of what a pasted document says first.
 const DOCUMENT_CHARS_MAX: usize = 320;
 
+/// Of an error that was pasted.
+const ERROR_CHARS_MAX: usize = 200;
+
 /// With fewer words that the objective hasn't, it says the same.
 const NEW_WORDS_MIN: usize = 3;
 
@@ -85,6 +88,9 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
     }
     if is_gap {
         text.push_str(" …");
+    }
+    if let Some(error) = prompt.prose.error.filter(|error| !text.contains(error)) {
+        text.extend(["\n", &shortened(error, ERROR_CHARS_MAX)]);
     }
     let document = prompt.prose.document.join(" ");
     if !document.is_empty() && !text.contains(&document) {

@@ -3,6 +3,7 @@
 
 use super::line::LocatedItem;
 use super::prose::pasted_behind;
+use super::stated::without_targets;
 use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -176,7 +177,7 @@ fn is_carried_out(after: &[LocatedItem<'_>]) -> bool {
 
 fn of(stated: Stated) -> Decision {
     Decision {
-        decision: bare(&stated.sentence).to_owned(),
+        decision: without_targets(bare(&stated.sentence).trim_end_matches(':')),
         instead_of: stated.instead_of,
         ..Decision::default()
     }

@@ -7,7 +7,7 @@ use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
-use crate::rules::left::{is_undone, is_yours};
+use crate::rules::left::{is_settled, is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
@@ -37,7 +37,8 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
             let sentence = without_mark(sentence);
             let is_yours = is_work && is_yours(sentence);
             // commits say themselves whether they were pushed
-            let is_left = (is_undone(sentence) || is_yours) && !is_moved(sentence);
+            let is_open = is_undone(sentence) && !is_settled(sentence);
+            let is_left = (is_open || is_yours) && !is_moved(sentence);
             let is_led = sentence.ends_with(':') && !is_yours;
             let sentence = sentence.trim_end_matches(':');
             let is_short = sentence.chars().count() <= SENTENCE_CHARS_MAX && !is_led;

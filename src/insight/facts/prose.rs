@@ -408,7 +408,11 @@ fn error(line: &str) -> Option<&str> {
     let at = at.iter().find_map(|cue| line.find(cue))?;
     let word = line[..at].split(char::is_whitespace).next_back();
     let start = at - word.map_or(0, str::len);
-    Some(&line[start..]).filter(|error| error.len() >= ERROR_BYTES_MIN)
+    let error = &line[start..];
+    // how a program ended says nothing beside what it printed
+    let is_end = ["exited with", "exit code", "exit status"];
+    let is_end = is_end.iter().any(|end| error.contains(end));
+    (error.len() >= ERROR_BYTES_MIN && !is_end).then_some(error)
 }
 
 /// Where a shell waits for a command: `❯ ls`, `ada@box shop % ls`.
@@ -538,6 +542,8 @@ mod tests {
     fn an_error_that_was_pasted_is_known() {
         let found = prose("I get this:\n  shop: error: no such column: price\n", "");
         assert_eq!(found.error, None, "too short a line would be prose");
+        let ended = "I get this\n[shop] failed: error: shop exited with code 2\n[shop] error: no such column: price";
+        assert_eq!(prose(ended, "").error, Some("error: no such column: price"));
         let found = prose("I get this\n[shop] error: no such column: price", "");
         assert_eq!(found.error, Some("error: no such column: price"));
         let found = prose("\u{23bf}\u{a0}\u{a0}Error: unknown skill: commit", "");

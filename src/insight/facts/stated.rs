@@ -4,7 +4,7 @@
 use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
 use super::tasks::is_about_next;
 use super::words::folded;
-use crate::rules::left::is_undone;
+use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
 use crate::rules::reports::{is_label, is_moved};
@@ -413,7 +413,7 @@ fn said(line: &str, first: bool) -> String {
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
         // it is told beside the result as what is left; what follows it in its paragraph hangs on it
-        if !opens && is_undone(sentence) {
+        if !opens && is_undone(sentence) && !is_settled(sentence) {
             match out.is_empty() {
                 true => break,
                 false => continue,
@@ -473,7 +473,7 @@ fn is_picture(c: char) -> bool {
 }
 
 /// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
-fn without_targets(text: &str) -> String {
+pub(super) fn without_targets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("](") {
