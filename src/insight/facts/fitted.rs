@@ -182,7 +182,7 @@ const HEADING_WORDS: usize = 8;
 fn short_point(line: &str, bytes_max: usize) -> String {
     match line.len() > bytes_max {
         true if line.ends_with(':') => line.to_owned(),
-        true => cut(line, bytes_max),
+        true => cut_late(line, bytes_max),
         false => line.to_owned(),
     }
 }
@@ -332,6 +332,16 @@ mod tests {
         assert_eq!(fitted(&report, 2_000), report.join("\n"));
         let proof = lines("Verification: all of it runs");
         assert_eq!(fitted(&proof, 20), "Verification…");
+    }
+
+    #[test]
+    fn a_point_is_more_than_its_name() {
+        let point = format!(
+            "1. Two locks. The cart takes the lock of the shop, {}",
+            "and waits for it ".repeat(12)
+        );
+        let wants = "1. Two locks. The cart takes the lock of the shop…";
+        assert_eq!(short_point(&point, 70), wants);
     }
 
     #[test]
