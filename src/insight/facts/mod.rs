@@ -7,6 +7,7 @@ mod ask;
 mod asks;
 mod changed_files;
 mod checks;
+mod code_blocks;
 mod compacted;
 mod decided;
 mod errors;

@@ -152,12 +152,15 @@ impl<'p> Prose<'p> {
 
     fn read(&mut self, text: &'p str, before: &str) {
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
+        let (all, last) = (text.lines().count(), last_paragraph(text));
         for (nth, line) in text.lines().enumerate() {
             let bare = line.trim();
             let fence = bare.starts_with("```");
             inside_code ^= fence;
             if fence || inside_code || bare.is_empty() {
-                (inside_shell, above) = (false, self.sentences.len());
+                // a long output has paragraphs; what somebody typed stands behind all of it
+                inside_shell &= !fence && all >= OUTPUT_LINES_MIN && nth + 1 < last;
+                above = self.sentences.len();
                 continue;
             }
             if is_shell(bare) {
@@ -394,6 +397,17 @@ fn is_quoted(line: &str, before: &str) -> bool {
     line.len() >= QUOTE_BYTES && before.contains(&line[..line.floor_char_boundary(QUOTE_BYTES)])
 }
 
+/// A pasted output with so many lines is a program's whole one.
+const OUTPUT_LINES_MIN: usize = 30;
+
+/// Which line the last paragraph begins with.
+fn last_paragraph(text: &str) -> usize {
+    let mut lines = text.lines().enumerate();
+    let is_blank = |(_, line): &(usize, &str)| line.trim().is_empty();
+    let last = lines.by_ref().filter(is_blank).last();
+    last.map_or(0, |(nth, _)| nth + 1)
+}
+
 /// From where a line tells of an error.
 fn error(line: &str) -> Option<&str> {
     const ERROR_BYTES_MIN: usize = 16;
@@ -536,6 +550,16 @@ mod tests {
         let prompt = format!("{said}\nwhy?");
         assert_eq!(prose(&prompt, said).sentences, ["why?"]);
         assert_eq!(prose(&prompt, "").sentences.len(), 2);
+    }
+
+    #[test]
+    fn a_long_output_is_nobodys_words_paragraph_by_paragraph() {
+        let output = "built it\n\n  You need to set the format of carts.\n\n".repeat(12);
+        let prompt = format!(
+            "The warnings are still there.\n\nada@box shop % make\n{output}Please fix them."
+        );
+        let wants = ["The warnings are still there.", "Please fix them."];
+        assert_eq!(prose(&prompt, "").sentences, wants);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What an agent's words state, line by line, without what only leads to it: prose, points of lists, rows of
 //! tables.
 
+use super::code_blocks::{Block, tell_only_line};
 use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
 use super::tasks::is_about_next;
 use super::words::folded;
@@ -42,7 +43,7 @@ pub fn begun(words: &str) -> (Vec<String>, bool) {
 
 /// Behind so many bytes points of lists are only counted, and prose isn't read: then it isn't all.
 fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
-    let (mut inside_code, mut is_all) = (false, true);
+    let (mut block, mut is_all) = (Block::None, true);
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
@@ -52,11 +53,17 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
         let line = unquoted(line);
         let bare = line.trim_start();
         let fence = bare.starts_with("```");
-        inside_code ^= fence;
+        if fence {
+            block = block.behind(bare);
+            if block == Block::Code {
+                tell_only_line(&mut all, lines.clone());
+            }
+        }
         if !all.is_empty() && is_about_next(bare) || all.len() == LINES_READ_MAX {
             break;
         }
-        if fence || inside_code || bare.is_empty() || is_label(bare) || is_code(bare) {
+        let is_code = fence || block == Block::Code || is_code(bare);
+        if is_code || bare.is_empty() || is_label(bare) {
             continue;
         }
         if is_drawn(bare) {
@@ -512,20 +519,6 @@ mod tests {
                 Some("The cart adds up again."),
             ),
             (
-                "## Analysis: [shop #7](https://a.b/7) - totals that differ\n\nEach row is rounded.\n\n## 🏗️ **Plan**\n\n- one\n- two",
-                Some("Each row is rounded.\nPlan:\n- one\n- two"),
-            ),
-            (
-                "There's a function `total` in cart.rs that rounds each row:\n```\nx\n```\nIt is called once.",
-                Some(
-                    "There's a function `total` in cart.rs that rounds each row.\nIt is called once.",
-                ),
-            ),
-            (
-                "Two things are open.\n1. Keep the queue, or use a file? The file is cheaper.\n2. A name is missing.",
-                Some("Two things are open.\n2. A name is missing."),
-            ),
-            (
                 "Great question! The cache is read twice. Shall I mend it?",
                 Some("The cache is read twice."),
             ),
@@ -534,14 +527,17 @@ mod tests {
                 Some("It works now."),
             ),
             ("It works.\n\n**Next steps:**\n- push", Some("It works.")),
-            ("Findings:\n\n```\nx\n```", None),
+            ("Findings:\n\n```\nx\ny\n```", None),
             (
-                "All of it runs.\nYou can start it so:\n```\nx\n```\nIt takes a second.",
+                "All of it runs.\nYou can start it so:\n```\nx\ny\n```\nIt takes a second.",
                 Some("All of it runs.\nIt takes a second."),
             ),
-            ("It is slow. Instead of:\n```\na\n```", Some("It is slow.")),
             (
-                "Two remarks stay.\n\nThe rest:\n```\na\n```",
+                "It is slow. Instead of:\n```\na\nb\n```",
+                Some("It is slow."),
+            ),
+            (
+                "Two remarks stay.\n\nThe rest:\n```\na\nb\n```",
                 Some("Two remarks stay."),
             ),
             (
@@ -560,5 +556,36 @@ mod tests {
         assert!(long.len() <= BEGINNING_CHARS_MAX, "{long}");
         let many = beginning(&"line\n".repeat(20), BEGINNING_CHARS_MAX).unwrap();
         assert_eq!(many.lines().count(), 20);
+    }
+
+    #[test]
+    fn titles_questions_of_points_and_short_code_are_told_apart() {
+        for (words, wants) in [
+            (
+                "## Analysis: [shop #7](https://a.b/7) - totals that differ\n\nEach row is rounded.\n\n## 🏗️ **Plan**\n\n- one\n- two",
+                Some("Each row is rounded.\nPlan:\n- one\n- two"),
+            ),
+            (
+                "There's a function `total` in cart.rs that rounds each row:\n```\nx\ny\n```\nIt is called once.",
+                Some(
+                    "There's a function `total` in cart.rs that rounds each row.\nIt is called once.",
+                ),
+            ),
+            (
+                "Two things are open.\n1. Keep the queue, or use a file? The file is cheaper.\n2. A name is missing.",
+                Some("Two things are open.\n2. A name is missing."),
+            ),
+            (
+                "The only setting that you need is:\n\n```json\n\"mode\": \"manual\"\n```\n\nIt is local.",
+                Some("The only setting that you need is: `\"mode\": \"manual\"`\nIt is local."),
+            ),
+            (
+                "The entry:\n\n```markdown\n## Fixed\n\n- carts add up\n- totals round once\n```",
+                Some("Fixed:\n- carts add up\n- totals round once"),
+            ),
+        ] {
+            let told = beginning(words, BEGINNING_CHARS_MAX);
+            assert_eq!(told.as_deref(), wants, "{words}");
+        }
     }
 }
