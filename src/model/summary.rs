@@ -537,3 +537,37 @@ impl SessionOutcome {
         SessionOutcome::ALL.into_iter().find(|o| o.as_str() == word)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_two_worktrees_is_told_once() {
+        let file = |path: &str, edits: u64| Sourced {
+            what: ChangedFile {
+                path: path.into(),
+                edits,
+                by_git: edits == 0,
+                uncounted: edits == 0,
+                ..ChangedFile::default()
+            },
+            episode: Uuid::nil(),
+            line: 1,
+        };
+        let mut summary = Summary {
+            files_modified: vec![
+                file("/p/shop/cart.rs", 2),
+                file("cart.rs", 0),
+                file("totals.rs", 0),
+            ],
+            ..Summary::default()
+        };
+        summary.shorten_paths("/p/shop", false);
+        let files = summary.files_modified.iter();
+        let told: Vec<(&str, u64)> = files
+            .map(|file| (file.what.path.as_str(), file.what.edits))
+            .collect();
+        assert_eq!(told, [("cart.rs", 2), ("totals.rs", 0)]);
+    }
+}

@@ -165,6 +165,14 @@ mod tests {
     }
 
     #[test]
+    fn an_error_that_was_pasted_is_told_with_the_ask() {
+        let prompt = "User: I got this when running the shop, and the page of carts stays empty all day\n\
+            [shop] error: no such column: price";
+        let told = told(prompt, "I got this when running the shop").expect("it says more");
+        assert!(told.ends_with("\nerror: no such column: price"), "{told}");
+    }
+
+    #[test]
     fn a_long_ask_is_cut_between_sentences() {
         let long = format!("User: {}", "Write the docs of carts anew. ".repeat(60));
         let told = told(&long, "").expect("it says more");

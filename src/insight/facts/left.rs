@@ -299,6 +299,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_was_left_on_purpose_is_no_step() {
+        assert_eq!(
+            super::said("All adds up. Nothing was committed, as you asked.", true),
+            Vec::<String>::new()
+        );
+        let left = super::said("All adds up. Nothing was committed.", true);
+        assert_eq!(left, Vec::<String>::new(), "commits say so themselves");
+        let left = super::said("All adds up. I didn't run the tests of carts.", true);
+        assert_eq!(left, ["I didn't run the tests of carts."]);
+    }
+
+    #[test]
     fn last_words_say_what_is_left() {
         let words = "The cart adds up.\n\n- **Tests**: all pass\n- I didn't run the export.\n\n\
             You'll need to restart the server. Is the cache still broken?\n```\nstill open\n```";

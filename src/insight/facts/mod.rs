@@ -285,6 +285,44 @@ mod tests {
     }
 
     #[test]
+    fn so_far_is_what_remarks_state() {
+        let call = (ItemKind::Digest, "Action: Read(plan.md) → 9 lines");
+        let items = [
+            (ItemKind::Prompt, "User: implement the plan"),
+            (ItemKind::Agent, "Agent: Reading the plan of the shop..."),
+            call,
+            (
+                ItemKind::Agent,
+                "Agent: Good. Totals of carts are rounded in two places.",
+            ),
+            call,
+        ];
+        let wants = "So far: Totals of carts are rounded in two places.";
+        assert_eq!(told(&items).as_deref(), Some(wants));
+    }
+
+    #[test]
+    fn rows_of_a_table_are_points_of_a_report() {
+        let edit = [Finding::Changed {
+            path: "/p/cart.rs".into(),
+            added: 1,
+            removed: 1,
+        }];
+        let table = "Agent: Batch 1 complete\n\n| # | Location | Action |\n|---|---|---|\n\
+            | 1 | cart.rs:37 | Changed the total from `1` to `2` |\n\nNow let me check it:";
+        let end = "Agent: All comments of the review are resolved, and the description is updated.";
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: address the comments", &[]),
+            LocatedItem::sample(ItemKind::Digest, 2, "Action: Edit(cart.rs) → +1 −1", &edit),
+            LocatedItem::sample(ItemKind::Agent, 3, table, &[]),
+            LocatedItem::sample(ItemKind::Agent, 4, end, &[]),
+        ];
+        let told = result(&lines, &prompts(&lines), None).result;
+        let told = told.expect("a result").what;
+        assert!(told.contains("Changed the total from `1` to `2`"), "{told}");
+    }
+
+    #[test]
     fn where_a_log_breaks_off_its_remarks_are_told_so_far() {
         let call = (ItemKind::Digest, "Action: Read(cart.rs) → 9 lines");
         let items = [
