@@ -385,6 +385,8 @@ pub enum Fact {
     ForkedFrom(String),
     /// The thread that spawned this one.
     Parent(String),
+    /// What a slash command stands for, in a sentence of the text that the agent put in its place.
+    Expanded(String),
     /// A turn ended.
     TurnEnd,
     /// Context only: the working directory, branch, version or model changed.

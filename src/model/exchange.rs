@@ -61,6 +61,9 @@ pub struct Item {
 /// What stands for words that the policy leaves out.
 pub const LEFT_OUT: &str = "(left out)";
 
+/// How the note of what a slash command stands for begins.
+pub const EXPANDED: &str = "the command stands for: ";
+
 /// What the note of an interruption says.
 pub const INTERRUPTED: &str = "interrupted by the user";
 

@@ -96,10 +96,29 @@ impl Summary {
         settings.for_each(|change| shorten(&mut change.what.file));
         let files = self.files_modified.iter_mut();
         files.for_each(|file| shorten(&mut file.what.path));
+        self.join_files();
         let Some(llm) = &mut self.llm else { return };
         llm.files_modified.iter_mut().for_each(shorten);
         let settings = llm.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.file));
+    }
+}
+
+impl Summary {
+    /// A file of two worktrees is told once where nothing tells the lines of one of them.
+    fn join_files(&mut self) {
+        let all = &self.files_modified;
+        let is_told = |nth: usize| {
+            let one = &all[nth].what;
+            let mut others = all.iter().enumerate();
+            one.by_git
+                && one.uncounted
+                && others.any(|(other, file)| other < nth && file.what.path == one.path)
+        };
+        let told: Vec<bool> = (0..all.len()).map(is_told).collect();
+        let mut told = told.into_iter();
+        self.files_modified
+            .retain(|_| !told.next().unwrap_or_default());
     }
 }
 
@@ -516,5 +535,39 @@ impl SessionOutcome {
     /// The inverse of [`SessionOutcome::as_str`].
     pub fn parse(word: &str) -> Option<SessionOutcome> {
         SessionOutcome::ALL.into_iter().find(|o| o.as_str() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_two_worktrees_is_told_once() {
+        let file = |path: &str, edits: u64| Sourced {
+            what: ChangedFile {
+                path: path.into(),
+                edits,
+                by_git: edits == 0,
+                uncounted: edits == 0,
+                ..ChangedFile::default()
+            },
+            episode: Uuid::nil(),
+            line: 1,
+        };
+        let mut summary = Summary {
+            files_modified: vec![
+                file("/p/shop/cart.rs", 2),
+                file("cart.rs", 0),
+                file("totals.rs", 0),
+            ],
+            ..Summary::default()
+        };
+        summary.shorten_paths("/p/shop", false);
+        let files = summary.files_modified.iter();
+        let told: Vec<(&str, u64)> = files
+            .map(|file| (file.what.path.as_str(), file.what.edits))
+            .collect();
+        assert_eq!(told, [("cart.rs", 2), ("totals.rs", 0)]);
     }
 }

@@ -164,6 +164,7 @@ fn fact_word(fact: &Fact) -> &'static str {
         Fact::RolledBack { .. } => "turns taken back",
         Fact::ForkedFrom(_) => "forked from",
         Fact::Parent(_) => "parent",
+        Fact::Expanded(_) => "what a command stands for",
         Fact::TurnEnd => "end of a turn",
         Fact::Context => "context",
     }

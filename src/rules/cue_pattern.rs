@@ -185,6 +185,11 @@ impl<'s> CueMatch<'s> {
         self.text.get(span.range())
     }
 
+    /// Where the match begins.
+    pub fn start(&self) -> usize {
+        self.groups.get_match().map_or(0, |found| found.start())
+    }
+
     /// Where the match ends.
     pub fn end(&self) -> usize {
         self.groups

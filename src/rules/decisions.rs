@@ -78,7 +78,12 @@ impl Table {
             let is_one = except.is_none_or(|except| !except.is_match(&read));
             is_one.then_some((row, found))
         })?;
-        if self.unless.iter().any(|pattern| pattern.is_match(&read)) {
+        // what may be done besides takes nothing back
+        let (before, behind) = read.text.split_at(found.start());
+        let besides = HEDGES.iter().filter_map(|hedge| behind.find(hedge));
+        let end = besides.min().unwrap_or(behind.len());
+        let told = CueText::of(&read.text[..before.len() + end]);
+        if self.unless.iter().any(|pattern| pattern.is_match(&told)) {
             return None;
         }
         let part = |name: &str| {
@@ -93,6 +98,9 @@ impl Table {
         })
     }
 }
+
+/// Behind a decision, these lead to something else that may be done.
+const HEDGES: [&str; 4] = [" but maybe ", " and maybe ", " and then maybe ", ", maybe "];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

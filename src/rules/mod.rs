@@ -38,6 +38,7 @@ pub mod secrets;
 pub mod sentence_cues;
 pub mod settings;
 pub mod shell;
+pub mod slash_commands;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;

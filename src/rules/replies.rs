@@ -2,6 +2,7 @@
 
 use super::cue_pattern::{CuePattern, CueText};
 use super::table;
+use super::words::{content_words, is_same};
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -41,9 +42,23 @@ pub fn reply(words: &str) -> Option<Reply> {
     }
 }
 
+/// The numbers of several options that a whole answer picks: `Implement 1, 2 and 4`.
+pub fn picks_several(words: &str) -> Option<Vec<String>> {
+    let read = CueText::of(words.trim());
+    let found = TABLE.picks_several.captures(&read, 0)?;
+    let numbers = found.name("options")?.split(|c: char| !c.is_ascii_digit());
+    let numbers = numbers.filter(|number| !number.is_empty());
+    Some(numbers.map(str::to_owned).collect())
+}
+
 /// The answer agrees with what was talked about, whether the agent offered it or not.
 pub fn takes_up(words: &str) -> bool {
     TABLE.proceeds.is_match(&CueText::of(words))
+}
+
+/// The answer agrees to have made what was recommended: not to have it described.
+pub fn takes_on(words: &str) -> bool {
+    TABLE.takes_on.is_match(&CueText::of(words))
 }
 
 /// The sentence offers to change something, and says what.
@@ -52,6 +67,14 @@ pub fn offers_change(sentence: &str) -> bool {
         let act = CueText::of(&act);
         TABLE.changes.is_match(&act) && !TABLE.vague.is_match(&act)
     })
+}
+
+/// The sentence recommends something that is to be done, not only how to move finished work on.
+pub fn recommends(sentence: &str) -> bool {
+    let read = CueText::of(sentence);
+    let found = TABLE.recommends.captures(&read, 0);
+    let found = found.filter(|_| !read.text.starts_with("If "));
+    found.is_some_and(|found| !found.name("act").is_some_and(is_chore))
 }
 
 /// The sentence offers one thing or another, so that who only agrees chooses none.
@@ -81,6 +104,18 @@ pub fn asks_which(sentence: &str) -> bool {
     TABLE.chooses.is_match(&CueText::of(sentence))
 }
 
+/// The answer names one of the two things that the question is between: not only which step comes next.
+pub fn chooses_in(question: &str, words: &str) -> bool {
+    if !TABLE.alternatives.is_match(&CueText::of(question)) {
+        return false;
+    }
+    let asked = content_words(question);
+    let is_step = |word: &str| TABLE.steps.iter().any(|step| is_same(step, word));
+    let answer = content_words(words);
+    let mut named = answer.iter().filter(|word| !is_step(word));
+    named.any(|word| asked.iter().any(|asked| is_same(asked, word)))
+}
+
 /// The question proposes something.
 pub fn suggests(question: &str) -> bool {
     TABLE.suggests.is_match(&CueText::of(question))
@@ -97,13 +132,18 @@ struct Table {
     agrees: CuePattern,
     begins: CuePattern,
     proceeds: CuePattern,
+    takes_on: CuePattern,
     offers: Vec<CuePattern>,
+    recommends: CuePattern,
     changes: CuePattern,
     vague: CuePattern,
     refusable: CuePattern,
     chooses: CuePattern,
+    alternatives: CuePattern,
+    steps: Vec<String>,
     suggests: CuePattern,
     picks: Vec<CuePattern>,
+    picks_several: CuePattern,
     chores: CuePattern,
     options: Vec<String>,
     #[cfg(test)]
@@ -115,6 +155,8 @@ struct Table {
 struct Samples {
     replies: BTreeMap<String, String>,
     offers: BTreeMap<String, bool>,
+    recommends: BTreeMap<String, bool>,
+    several: BTreeMap<String, Vec<String>>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("replies")));
@@ -137,16 +179,32 @@ mod tests {
         for (sentence, wants) in written.samples.offers {
             assert_eq!(offers_change(&sentence), wants, "{sentence}");
         }
+        for (sentence, wants) in written.samples.recommends {
+            assert_eq!(recommends(&sentence), wants, "{sentence}");
+        }
+        for (words, wants) in written.samples.several {
+            assert_eq!(picks_several(&words).unwrap_or_default(), wants, "{words}");
+        }
     }
 
     #[test]
     fn questions_between_things_are_told_from_other_questions() {
         assert!(asks_which("Which one do you want?"));
         assert!(asks_which("Should I use Redis or a file?"));
+        assert!(asks_which(
+            "Want to do that as a follow-up or in this change?"
+        ));
+        let question = "Bundle the names of carts into this fix, or file them apart?";
+        assert!(!asks_which(question) && chooses_in(question, "go ahead, bundle the names too"));
+        assert!(!chooses_in(
+            "Want a plan, or is the analysis enough?",
+            "create a plan"
+        ));
         assert!(!asks_which("What should I look at?") && !asks_which("Is it red?"));
         assert!(offers_several("Should I use Redis or a file?"));
         assert!(!offers_several("Want me to use Redis, or leave it?"));
         assert!(suggests("couldn't we keep both?") && !suggests("is it red?"));
         assert!(is_chore("ok, run the tests") && !is_chore("split it"));
+        assert!(takes_on("yes, implement it for carts") && !takes_on("yes, sketch it first"));
     }
 }

@@ -116,7 +116,30 @@ fn denies(rest: &str) -> bool {
 /// `…, can you check`.
 fn asks_at_its_end(text: &str) -> bool {
     let after = text.rsplit_once(", ").map(|(_, after)| opened(after));
-    after.is_some_and(|after| without_any(after, &TABLE.frames).is_some())
+    after.is_some_and(|after| without_any(after, &TABLE.frames).is_some()) || asks_behind(text)
+}
+
+/// `Based on what we know, can you …`: an ask behind what it hangs on.
+fn asks_behind(text: &str) -> bool {
+    const BEFORE_BYTES_MAX: usize = 80;
+    const ASKS: [&str; 6] = [
+        "can you ",
+        "can we ",
+        "could you ",
+        "could we ",
+        "would you ",
+        "please ",
+    ];
+    let head = &text[..text.floor_char_boundary(BEFORE_BYTES_MAX)];
+    let mut commas = head.match_indices(", ").map(|(at, _)| &text[at + 2..]);
+    commas.any(|after| {
+        let mut asks = ASKS.iter();
+        asks.any(|ask| {
+            after
+                .get(..ask.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(ask))
+        })
+    })
 }
 
 /// Without the words and marks behind an ask.

@@ -12,6 +12,9 @@ const ASK_CHARS_MAX: usize = 700;
 /// Of what a pasted document says first.
 const DOCUMENT_CHARS_MAX: usize = 320;
 
+/// Of an error that was pasted.
+const ERROR_CHARS_MAX: usize = 200;
+
 /// With fewer words that the objective hasn't, it says the same.
 const NEW_WORDS_MIN: usize = 3;
 
@@ -86,6 +89,9 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
     if is_gap {
         text.push_str(" …");
     }
+    if let Some(error) = prompt.prose.error.filter(|error| !text.contains(error)) {
+        text.extend(["\n", &shortened(error, ERROR_CHARS_MAX)]);
+    }
     let document = prompt.prose.document.join(" ");
     if !document.is_empty() && !text.contains(&document) {
         let document = shortened(&document, DOCUMENT_CHARS_MAX);
@@ -156,6 +162,14 @@ mod tests {
             told(plan, "Implement this plan: Two parsers").as_deref(),
             Some(wants)
         );
+    }
+
+    #[test]
+    fn an_error_that_was_pasted_is_told_with_the_ask() {
+        let prompt = "User: I got this when running the shop, and the page of carts stays empty all day\n\
+            [shop] error: no such column: price";
+        let told = told(prompt, "I got this when running the shop").expect("it says more");
+        assert!(told.ends_with("\nerror: no such column: price"), "{told}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::line::LocatedItem;
 use super::prose::pasted_behind;
+use super::stated::without_targets;
 use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -10,7 +11,8 @@ use crate::model::summary::{Decision, Sourced};
 use crate::rules::decisions::{Stated, choices, decisions};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
-    Reply, asks_which, is_chore, offers_change, offers_several, reply, suggests, takes_up,
+    Reply, asks_which, chooses_in, is_chore, offers_change, offers_several, picks_several,
+    recommends, reply, suggests, takes_on, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentence_end, sentences as all_sentences};
@@ -58,7 +60,27 @@ pub fn stated_by_agent(
             add(&mut all, &mut known, line, stated.rank, of(stated));
         }
     }
-    surest(all, AGENT_DECISIONS_MAX)
+    let mut all = surest(all, AGENT_DECISIONS_MAX);
+    for stated in &mut all {
+        if let Some(later) = decided_later(stated, people) {
+            stated.what.decision.push_str(&later);
+        }
+    }
+    all
+}
+
+/// A person decided about the same later, perhaps otherwise: ` (later: it should be removed)`.
+fn decided_later(stated: &Sourced<Decision>, people: &[Sourced<Decision>]) -> Option<String> {
+    const SHARED_MIN: usize = 2;
+    let own = content_words(&stated.what.decision);
+    let mut later = people.iter().filter(|told| told.line > stated.line);
+    let later = later.find(|told| {
+        let words = content_words(&told.what.decision);
+        let in_own = |word: &&String| own.iter().any(|own| is_same(own, word));
+        let shared = words.iter().filter(in_own).count();
+        shared >= SHARED_MIN && shared * 2 >= words.len()
+    })?;
+    Some(format!(" (later: {})", later.what.decision))
 }
 
 /// A person refused the call that words of an agent announce.
@@ -155,7 +177,7 @@ fn is_carried_out(after: &[LocatedItem<'_>]) -> bool {
 
 fn of(stated: Stated) -> Decision {
     Decision {
-        decision: bare(&stated.sentence).to_owned(),
+        decision: without_targets(bare(&stated.sentence).trim_end_matches(':')),
         instead_of: stated.instead_of,
         ..Decision::default()
     }
@@ -251,13 +273,16 @@ const PICK_BYTES_MAX: usize = 320;
 const REPLY_BYTES_MAX: usize = 160;
 
 /// A choice among what somebody listed takes no more.
-const CHOICE_WORDS_MAX: usize = 12;
+const CHOICE_WORDS_MAX: usize = 16;
 
 /// What an agent lists before it asks stands in the end of its words.
 const ASKED_BYTES_MAX: usize = 1500;
 
 /// Sentences at the end of an agent's words that an answer may answer.
-const ASKED_SENTENCES_MAX: usize = 4;
+const ASKED_SENTENCES_MAX: usize = 6;
+
+/// Of what somebody agreed with so much says what it is.
+const ADVICE_CHARS_MAX: usize = 200;
 
 impl Before<'_> {
     /// The agent's own words, quoted.
@@ -269,11 +294,20 @@ impl Before<'_> {
 
     /// What an answer decides: the option that it picks, or what it agrees with.
     fn replied(&self, words: &str) -> Option<(u8, Decision)> {
-        let words = words.trim();
+        let words = answer_of(words.trim());
         if words.len() > PICK_BYTES_MAX || words.contains('?') {
             return None;
         }
         let end = last_sentences(self.agent);
+        if let Some(picked) = self.several(words) {
+            let about = question(&end).cloned();
+            let decision = Decision {
+                decision: picked,
+                about,
+                ..Decision::default()
+            };
+            return Some((ANSWERED, decision));
+        }
         let asked = end.iter().find(|sentence| asks_which(sentence));
         let kind = reply(words);
         if let Some(Reply::Picks(name)) = &kind
@@ -297,14 +331,40 @@ impl Before<'_> {
         let agreed = kind
             .as_ref()
             .and_then(|kind| self.agreed(kind, words, &end));
-        let chosen =
-            asked.filter(|_| kind != Some(Reply::Agrees) && self.names_what_was_said(words));
+        let chosen = asked.filter(|_| self.names_what_was_said(words));
+        let among = || {
+            let mut questions = end.iter().filter(|sentence| sentence.ends_with('?'));
+            let is_short = words.split_whitespace().count() <= CHOICE_WORDS_MAX && !is_chore(words);
+            let one = questions.find(|question| chooses_in(question, words));
+            one.filter(|_| is_short && end.iter().filter(|said| said.ends_with('?')).count() <= 2)
+        };
+        let chosen = chosen
+            .or_else(among)
+            .filter(|_| kind != Some(Reply::Agrees));
         let decision = Decision {
             decision: words.to_owned(),
             about: Some(agreed.or_else(|| chosen.cloned())?),
             ..Decision::default()
         };
         Some((AGREED, decision))
+    }
+
+    /// The options that an answer picks by their numbers, each in short: `Implement 1, 2 and 4`.
+    fn several(&self, words: &str) -> Option<String> {
+        let names = picks_several(words)?;
+        let options: Option<Vec<String>> = names
+            .iter()
+            .map(|name| option_of(self.agent, name))
+            .collect();
+        let short = options?
+            .iter()
+            .map(|option| words::shortened(option.trim_end_matches(':'), OPTION_CHARS_MAX))
+            .collect::<Vec<String>>();
+        Some(format!(
+            "{} ({})",
+            words.trim_end_matches('.'),
+            short.join("; ")
+        ))
     }
 
     /// It chooses among what the agent spoke of, in few words; not what else could be done.
@@ -331,12 +391,48 @@ impl Before<'_> {
             let last = all.last().filter(|own| own.len() <= OWN_BYTES_MAX);
             last.filter(|_| takes_up(words)).map(str::to_owned)
         };
-        offer.cloned().or_else(own)
+        let is_go_ahead = match kind {
+            Reply::Begins => takes_on(words) && !is_chore(words),
+            _ => true,
+        };
+        let advised = || recommended(self.agent).filter(|_| is_go_ahead);
+        offer.cloned().or_else(advised).or_else(own)
+    }
+}
+
+/// Of each of several options so much says which it is.
+const OPTION_CHARS_MAX: usize = 70;
+
+/// The answer before a question of another paragraph: `as a follow-up`, and then what else could be done.
+fn answer_of(words: &str) -> &str {
+    let first = words.split("\n\n").next().unwrap_or_default().trim_end();
+    match words.contains('?') && !first.contains('?') {
+        true => first,
+        false => words,
     }
 }
 
 /// A longer proposal has more in it than one answer agrees with.
 const OWN_BYTES_MAX: usize = 300;
+
+/// What an agent recommended last, with the points that it leads to.
+fn recommended(agent: &str) -> Option<String> {
+    let lines = agent.lines().map(words::folded);
+    let text: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    let (at, advice) = text.iter().enumerate().rev().find_map(|(at, line)| {
+        let advice = all_sentences(line).find(|sentence| recommends(sentence))?;
+        Some((at, advice))
+    })?;
+    let points = text[at + 1..]
+        .iter()
+        .take_while(|line| line.starts_with("- ") || line.starts_with(char::is_numeric));
+    let points: Vec<&str> = points.map(|point| bare(point)).collect();
+    let advice = match advice.ends_with(':') {
+        true => format!("{advice} {}", points.join("; ")),
+        false => advice.to_owned(),
+    };
+    Some(words::shortened(&advice, ADVICE_CHARS_MAX)).filter(|advice| !advice.ends_with(':'))
+}
 
 /// The last ones first; questions too.
 fn last_sentences(agent: &str) -> Vec<String> {

@@ -182,7 +182,7 @@ const HEADING_WORDS: usize = 8;
 fn short_point(line: &str, bytes_max: usize) -> String {
     match line.len() > bytes_max {
         true if line.ends_with(':') => line.to_owned(),
-        true => cut(line, bytes_max),
+        true => cut_late(line, bytes_max),
         false => line.to_owned(),
     }
 }
@@ -211,7 +211,11 @@ fn beginning_of(lines: &[String], chars_max: usize) -> String {
             text.push_str(&cut(line, chars_max));
             break;
         }
-        let mut left = points_left(&lines[nth..]);
+        let mut left = points_told(&lines[nth..]);
+        if !text.lines().next_back().is_some_and(is_point) {
+            // how many follow says nothing where none of them is told
+            left = 0;
+        }
         while leads(&text) {
             // what only leads to the points that have no room
             let start = text.rfind('\n').unwrap_or(0);
@@ -231,6 +235,21 @@ fn beginning_of(lines: &[String], chars_max: usize) -> String {
 pub fn points_left(lines: &[String]) -> usize {
     let list = lines.iter().take_while(|line| is_point(line));
     list.filter(|line| !line.starts_with(' ')).count()
+}
+
+/// The same, with those that a line only counts: `- and 3 more`.
+fn points_told(lines: &[String]) -> usize {
+    let counted = |line: &String| {
+        let count = without_mark(line)
+            .strip_prefix("and ")?
+            .strip_suffix(" more")?;
+        count.parse::<usize>().ok()
+    };
+    let list = lines.iter().take_while(|line| is_point(line));
+    let counted = list
+        .filter_map(counted)
+        .map(|count| count.saturating_sub(1));
+    points_left(lines) + counted.sum::<usize>()
 }
 
 /// A point of a list.
@@ -313,6 +332,27 @@ mod tests {
         assert_eq!(fitted(&report, 2_000), report.join("\n"));
         let proof = lines("Verification: all of it runs");
         assert_eq!(fitted(&proof, 20), "Verification…");
+    }
+
+    #[test]
+    fn a_point_is_more_than_its_name() {
+        let point = format!(
+            "1. Two locks. The cart takes the lock of the shop, {}",
+            "and waits for it ".repeat(12)
+        );
+        let wants = "1. Two locks. The cart takes the lock of the shop…";
+        assert_eq!(short_point(&point, 70), wants);
+    }
+
+    #[test]
+    fn points_that_have_no_room_are_all_counted() {
+        let list = lines("- one row of a cart\n- two rows of a cart\n- and 31 more\nAll.");
+        assert_eq!(
+            beginning_of(&list, 30),
+            "- one row of a cart\n- and 32 more"
+        );
+        let list = lines("The ranking of carts.\n- one row of a cart\n- and 31 more");
+        assert_eq!(beginning_of(&list, 25), "The ranking of carts.");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
-use crate::rules::left::{is_undone, is_yours};
+use crate::rules::left::{is_settled, is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
@@ -37,7 +37,8 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
             let sentence = without_mark(sentence);
             let is_yours = is_work && is_yours(sentence);
             // commits say themselves whether they were pushed
-            let is_left = (is_undone(sentence) || is_yours) && !is_moved(sentence);
+            let is_open = is_undone(sentence) && !is_settled(sentence);
+            let is_left = (is_open || is_yours) && !is_moved(sentence);
             let is_led = sentence.ends_with(':') && !is_yours;
             let sentence = sentence.trim_end_matches(':');
             let is_short = sentence.chars().count() <= SENTENCE_CHARS_MAX && !is_led;
@@ -296,6 +297,18 @@ fn moves_changes(line: &LocatedItem<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_left_on_purpose_is_no_step() {
+        assert_eq!(
+            super::said("All adds up. Nothing was committed, as you asked.", true),
+            Vec::<String>::new()
+        );
+        let left = super::said("All adds up. Nothing was committed.", true);
+        assert_eq!(left, Vec::<String>::new(), "commits say so themselves");
+        let left = super::said("All adds up. I didn't run the tests of carts.", true);
+        assert_eq!(left, ["I didn't run the tests of carts."]);
+    }
 
     #[test]
     fn last_words_say_what_is_left() {

@@ -74,3 +74,11 @@ pub(super) fn found<'l, 't: 'l>(
     };
     lines.iter().flat_map(each)
 }
+
+/// Edits that calls made.
+pub(super) fn edits(lines: &[LocatedItem<'_>]) -> usize {
+    let findings = lines.iter().flat_map(|line| line.item.findings);
+    findings
+        .filter(|finding| matches!(finding, Finding::Changed { .. }))
+        .count()
+}

@@ -7,6 +7,7 @@ mod ask;
 mod asks;
 mod changed_files;
 mod checks;
+mod code_blocks;
 mod compacted;
 mod decided;
 mod errors;
@@ -236,6 +237,94 @@ mod tests {
         ];
         let told = told(&items).expect("a report");
         assert!(told.contains("- PR #7 rounds totals half up"), "{told}");
+    }
+
+    #[test]
+    fn a_slash_command_is_told_with_what_it_stands_for() {
+        let stands =
+            "Note: the command stands for: Find the cause of the order's error and mend it";
+        let long = format!(
+            "{stands}{}",
+            ", and so on with each of the others".repeat(8)
+        );
+        for (command, note, wants, whole) in [
+            (
+                "User: /fix-issue 12",
+                stands,
+                "/fix-issue 12: Find the cause of the order's error and mend it (shop)",
+                None,
+            ),
+            (
+                "User: /fix carts that count twice",
+                stands,
+                "/fix carts that count twice (shop)",
+                None,
+            ),
+            (
+                "User: /fix-issue 12",
+                long.as_str(),
+                "",
+                Some("and so on with each of the others"),
+            ),
+        ] {
+            let items = [
+                (ItemKind::Prompt, command),
+                (ItemKind::Note, note),
+                (ItemKind::Agent, "Agent: Reading it."),
+            ];
+            let lines: Vec<LocatedItem<'_>> = items
+                .iter()
+                .map(|(kind, text)| LocatedItem::sample(*kind, 1, text, &[]))
+                .collect();
+            let shop = SessionContext::new(None, "/home/ada/shop", None, false);
+            let objective::Asked {
+                objective,
+                whole: asked,
+            } = objective::asked(&lines, &prompts(&lines), &shop);
+            let objective = objective.expect("an objective").what;
+            assert!(objective == wants || wants.is_empty(), "{objective}");
+            assert!(objective.chars().count() <= 200, "{objective}");
+            let ends = |whole: &str| asked.as_ref().is_some_and(|asked| asked.ends_with(whole));
+            assert_eq!(whole.is_some_and(ends), asked.is_some(), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn so_far_is_what_remarks_state() {
+        let call = (ItemKind::Digest, "Action: Read(plan.md) → 9 lines");
+        let items = [
+            (ItemKind::Prompt, "User: implement the plan"),
+            (ItemKind::Agent, "Agent: Reading the plan of the shop..."),
+            call,
+            (
+                ItemKind::Agent,
+                "Agent: Good. Totals of carts are rounded in two places.",
+            ),
+            call,
+        ];
+        let wants = "So far: Totals of carts are rounded in two places.";
+        assert_eq!(told(&items).as_deref(), Some(wants));
+    }
+
+    #[test]
+    fn rows_of_a_table_are_points_of_a_report() {
+        let edit = [Finding::Changed {
+            path: "/p/cart.rs".into(),
+            added: 1,
+            removed: 1,
+        }];
+        let table = "Agent: Batch 1 complete\n\n| # | Location | Action |\n|---|---|---|\n\
+            | 1 | cart.rs:37 | Changed the total from `1` to `2` |\n\nNow let me check it:";
+        let end = "Agent: All comments of the review are resolved, and the description is updated.";
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: address the comments", &[]),
+            LocatedItem::sample(ItemKind::Digest, 2, "Action: Edit(cart.rs) → +1 −1", &edit),
+            LocatedItem::sample(ItemKind::Agent, 3, table, &[]),
+            LocatedItem::sample(ItemKind::Agent, 4, end, &[]),
+        ];
+        let told = result(&lines, &prompts(&lines), None).result;
+        let told = told.expect("a result").what;
+        assert!(told.contains("Changed the total from `1` to `2`"), "{told}");
     }
 
     #[test]

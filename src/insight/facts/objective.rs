@@ -2,14 +2,13 @@
 //! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
 use super::ask::ask;
-use super::line::LocatedItem;
-use super::prompts::{Prompt, exchange};
+use super::line::{LocatedItem, edits};
+use super::prompts::{Prompt, exchange, stands_for};
 use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
 use super::shipped::shipped;
 use super::words::{clipped, shortened};
 use crate::model::exchange::is_bare_command;
-use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::requests::{
     RequestKind, asks_something, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand,
@@ -50,13 +49,21 @@ pub fn asked(
     let mut text = whole(first, &opens, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     let is_bare =
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
+    let mut full = None;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
-        let more = further(first, others, context).filter(|more| !text.contains(more.as_str()));
-        let room = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count() + 2);
-        let more = more.map(|more| shortened(&more, room));
-        text.push_str(&more.map_or(String::new(), |more| format!("; {more}")));
+        let command = stands_for(lines, first.at);
+        let (joint, kept) = command.map_or(("; ", 0), |_| (": ", most));
+        let more = command.map(str::to_owned);
+        let more = more.or_else(|| further(first, others, context));
+        if let Some(more) = more.filter(|more| !text.contains(more.as_str())) {
+            full = command.map(|command| format!("{text}: {command}"));
+            let chars = text.chars().count() + joint.len() + kept;
+            let more = shortened(&more, OBJECTIVE_CHARS_MAX.saturating_sub(chars));
+            text.push_str(&format!("{joint}{more}"));
+            full = full.filter(|full| *full != text);
+        }
     }
-    let whole = ask(first, &text).map(|mut whole| {
+    let whole = full.or_else(|| ask(first, &text)).map(|mut whole| {
         // the project is told beside every summary
         let is_new = |name: &&String| Some(name.as_str()) != context.project;
         let about = about.iter().filter(is_new);
@@ -123,14 +130,6 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
         .iter()
         .map(|(_, ask)| format!("{THEN}{ask}"))
         .collect()
-}
-
-/// Edits that calls made.
-fn edits(lines: &[LocatedItem<'_>]) -> usize {
-    let findings = lines.iter().flat_map(|line| line.item.findings);
-    findings
-        .filter(|finding| matches!(finding, Finding::Changed { .. }))
-        .count()
 }
 
 /// Stands before an ask of a later prompt.

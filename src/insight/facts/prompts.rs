@@ -2,7 +2,7 @@
 
 use super::line::LocatedItem;
 use super::prose::{Prose, prose};
-use crate::model::exchange::{ItemKind, is_bare_command};
+use crate::model::exchange::{EXPANDED, ItemKind, is_bare_command};
 use crate::rules::requests::drives;
 
 /// Prompts of one session that are read: the first ones and the last ones.
@@ -51,4 +51,12 @@ pub fn exchange<'l, 't>(lines: &'l [LocatedItem<'t>], at: usize) -> &'l [Located
 /// A person's prompt; what programs report in between opens nothing.
 pub fn opens(line: &LocatedItem<'_>) -> bool {
     line.main && line.item.kind == ItemKind::Prompt && !line.words().starts_with(['<', '{'])
+}
+
+/// What the slash command at this place is for, where its agent wrote that down.
+pub fn stands_for<'t>(lines: &[LocatedItem<'t>], at: usize) -> Option<&'t str> {
+    let next = lines[at + 1..].iter().find(|line| line.main)?;
+    let is_note = next.item.kind == ItemKind::Note;
+    let words: &'t str = next.words();
+    words.strip_prefix(EXPANDED).filter(|_| is_note)
 }

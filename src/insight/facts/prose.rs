@@ -152,12 +152,15 @@ impl<'p> Prose<'p> {
 
     fn read(&mut self, text: &'p str, before: &str) {
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
+        let (all, last) = (text.lines().count(), last_paragraph(text));
         for (nth, line) in text.lines().enumerate() {
             let bare = line.trim();
             let fence = bare.starts_with("```");
             inside_code ^= fence;
             if fence || inside_code || bare.is_empty() {
-                (inside_shell, above) = (false, self.sentences.len());
+                // a long output has paragraphs; what somebody typed stands behind all of it
+                inside_shell &= !fence && all >= OUTPUT_LINES_MIN && nth + 1 < last;
+                above = self.sentences.len();
                 continue;
             }
             if is_shell(bare) {
@@ -332,7 +335,16 @@ fn shortened(word: &str) -> Cow<'_, str> {
     }
     match plain.len() <= ADDRESS_BYTES_MAX {
         true => Cow::Borrowed(plain),
-        false => Cow::Borrowed(plain.split('/').next().unwrap_or_default()),
+        false => {
+            let mut parts = plain.split('/');
+            let host = parts.next().unwrap_or_default();
+            let owner = parts.next().unwrap_or_default();
+            let named = format!("{host}/{owner}/…/{}", parts.next_back().unwrap_or_default());
+            match named.len() <= ADDRESS_BYTES_MAX {
+                true => Cow::Owned(named),
+                false => Cow::Borrowed(host),
+            }
+        }
     }
 }
 
@@ -385,6 +397,17 @@ fn is_quoted(line: &str, before: &str) -> bool {
     line.len() >= QUOTE_BYTES && before.contains(&line[..line.floor_char_boundary(QUOTE_BYTES)])
 }
 
+/// A pasted output with so many lines is a program's whole one.
+const OUTPUT_LINES_MIN: usize = 30;
+
+/// Which line the last paragraph begins with.
+fn last_paragraph(text: &str) -> usize {
+    let mut lines = text.lines().enumerate();
+    let is_blank = |(_, line): &(usize, &str)| line.trim().is_empty();
+    let last = lines.by_ref().filter(is_blank).last();
+    last.map_or(0, |(nth, _)| nth + 1)
+}
+
 /// From where a line tells of an error.
 fn error(line: &str) -> Option<&str> {
     const ERROR_BYTES_MIN: usize = 16;
@@ -399,7 +422,11 @@ fn error(line: &str) -> Option<&str> {
     let at = at.iter().find_map(|cue| line.find(cue))?;
     let word = line[..at].split(char::is_whitespace).next_back();
     let start = at - word.map_or(0, str::len);
-    Some(&line[start..]).filter(|error| error.len() >= ERROR_BYTES_MIN)
+    let error = &line[start..];
+    // how a program ended says nothing beside what it printed
+    let is_end = ["exited with", "exit code", "exit status"];
+    let is_end = is_end.iter().any(|end| error.contains(end));
+    (error.len() >= ERROR_BYTES_MIN && !is_end).then_some(error)
 }
 
 /// Where a shell waits for a command: `❯ ls`, `ada@box shop % ls`.
@@ -526,9 +553,21 @@ mod tests {
     }
 
     #[test]
+    fn a_long_output_is_nobodys_words_paragraph_by_paragraph() {
+        let output = "built it\n\n  You need to set the format of carts.\n\n".repeat(12);
+        let prompt = format!(
+            "The warnings are still there.\n\nada@box shop % make\n{output}Please fix them."
+        );
+        let wants = ["The warnings are still there.", "Please fix them."];
+        assert_eq!(prose(&prompt, "").sentences, wants);
+    }
+
+    #[test]
     fn an_error_that_was_pasted_is_known() {
         let found = prose("I get this:\n  shop: error: no such column: price\n", "");
         assert_eq!(found.error, None, "too short a line would be prose");
+        let ended = "I get this\n[shop] failed: error: shop exited with code 2\n[shop] error: no such column: price";
+        assert_eq!(prose(ended, "").error, Some("error: no such column: price"));
         let found = prose("I get this\n[shop] error: no such column: price", "");
         assert_eq!(found.error, Some("error: no such column: price"));
         let found = prose("\u{23bf}\u{a0}\u{a0}Error: unknown skill: commit", "");

@@ -50,7 +50,7 @@ pub(super) fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let words = exchange.iter().rev();
     let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let mut said: Vec<(&LocatedItem<'_>, String)> = words
-        .map(|line| (line, one_line(&stated_first(line.words()), STEP_BYTES_MAX)))
+        .map(|line| (line, one_line(&remark(line.words()), STEP_BYTES_MAX)))
         .filter(|(_, said)| !said.is_empty())
         .take(REMARKS_MAX)
         .collect();
@@ -60,6 +60,22 @@ pub(super) fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let text = all.join(" ");
     let is_enough = text.chars().count() >= REMARK_CHARS_MIN;
     is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
+}
+
+/// What a remark states: not `Good.`, nor `Reading the plan...`.
+fn remark(words: &str) -> Vec<String> {
+    const WORDS_MIN: usize = 3;
+    let says = |sentence: &&str| {
+        let is_going_on = sentence.ends_with("...") || sentence.ends_with('…');
+        !is_going_on && sentence.split_whitespace().count() >= WORDS_MIN
+    };
+    let stated = stated_first(words)
+        .into_iter()
+        .map(|line| match is_point(&line) {
+            true => line,
+            false => sentences(&line).filter(says).collect::<Vec<_>>().join(" "),
+        });
+    stated.filter(|line| !line.is_empty()).collect()
 }
 
 /// Stands before what was stated in the middle of work.
@@ -99,7 +115,8 @@ pub(super) fn parts(exchange: &[LocatedItem<'_>], last: &[String]) -> Vec<String
     let reports = exchange[first..].iter();
     let reports = reports.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let mut all: Vec<String> = Vec::new();
-    for line in reports.filter(|line| line.words().contains("\n- ")) {
+    let lists = |words: &str| words.contains("\n- ") || words.contains("\n|");
+    for line in reports.filter(|line| lists(line.words())) {
         let points = stated_first(line.words());
         let points = points
             .iter()

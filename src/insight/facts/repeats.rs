@@ -22,6 +22,12 @@ pub(super) fn drop_repeated(text: &mut String, other: &str) {
             is_gone = true;
             continue;
         }
+        // a number of further ones says nothing where none stands before it
+        let counts =
+            is_point(line) && without_mark(line).starts_with("and ") && line.ends_with(" more");
+        if is_gone && counts && !kept.last().is_some_and(|last| is_point(last)) {
+            continue;
+        }
         // all points of the list above are gone
         if std::mem::take(&mut is_gone) && !is_point(line) {
             drop_lead(&mut kept);
@@ -66,5 +72,9 @@ mod tests {
         drop_repeated(&mut first, later);
         let wants = "The cart rounds once:\n- cart.rs: rounds half up\nAll is set.";
         assert_eq!(first, wants);
+        let mut list =
+            "Set these:\n- CART_KEY - the key of the cart\n- and 3 more\nAll is set.".to_owned();
+        drop_repeated(&mut list, later);
+        assert_eq!(list, "All is set.");
     }
 }

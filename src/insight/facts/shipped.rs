@@ -29,7 +29,8 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
     });
     let findings = lines.iter().flat_map(|line| line.item.findings);
     let mut subjects = findings.filter_map(|finding| match finding {
-        Finding::Commit { subject, .. } => Some(subject.as_str()),
+        // it mends what another commit is about
+        Finding::Commit { subject, .. } => Some(subject.trim_start_matches("fixup! ")),
         _ => None,
     });
     let says = |subject: &&str| {
@@ -56,6 +57,14 @@ mod tests {
         let committed = line("Action: Bash(git commit) → ok", &commit);
         let wants = "commit: Round totals half up";
         assert_eq!(shipped(&[committed]).as_deref(), Some(wants));
+        let mending = [Finding::Commit {
+            hash: "0abc124".into(),
+            subject: "fixup! Round totals half up".into(),
+            again: false,
+            size: None,
+        }];
+        let mended = line("Action: Bash(git commit) → ok", &mending);
+        assert_eq!(shipped(&[mended]).as_deref(), Some(wants));
         let call = "Action: Bash(gh pr create --title \"Totals that add up\" --body x) → ok";
         let opened = line(call, &[]);
         let wants = "PR: Totals that add up";

@@ -1,10 +1,11 @@
 //! What an agent's words state, line by line, without what only leads to it: prose, points of lists, rows of
 //! tables.
 
+use super::code_blocks::{Block, tell_only_line};
 use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
 use super::tasks::is_about_next;
 use super::words::folded;
-use crate::rules::left::is_undone;
+use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
 use crate::rules::reports::{is_label, is_moved};
@@ -42,7 +43,7 @@ pub fn begun(words: &str) -> (Vec<String>, bool) {
 
 /// Behind so many bytes points of lists are only counted, and prose isn't read: then it isn't all.
 fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
-    let (mut inside_code, mut is_all) = (false, true);
+    let (mut block, mut is_all) = (Block::None, true);
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
@@ -52,11 +53,17 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
         let line = unquoted(line);
         let bare = line.trim_start();
         let fence = bare.starts_with("```");
-        inside_code ^= fence;
+        if fence {
+            block = block.behind(bare);
+            if block == Block::Code {
+                tell_only_line(&mut all, lines.clone());
+            }
+        }
         if !all.is_empty() && is_about_next(bare) || all.len() == LINES_READ_MAX {
             break;
         }
-        if fence || inside_code || bare.is_empty() || is_label(bare) || is_code(bare) {
+        let is_code = fence || block == Block::Code || is_code(bare);
+        if is_code || bare.is_empty() || is_label(bare) {
             continue;
         }
         if is_drawn(bare) {
@@ -139,7 +146,15 @@ impl Sections {
             all.push(stated);
         }
         let is_first = !all.iter().any(|line| line.ends_with(':'));
-        self.heading = heading(line).filter(|text| !(is_first && is_of_all(text)));
+        // what stands above all of it says what was asked
+        let is_title = |text: &String| {
+            let names = TITLES
+                .iter()
+                .any(|title| text.to_lowercase().starts_with(title));
+            all.is_empty() && names && text.split_whitespace().count() > TITLE_WORDS
+        };
+        self.heading =
+            heading(line).filter(|text| !(is_first && is_of_all(text) || is_title(text)));
     }
 
     /// A line that states something.
@@ -212,13 +227,24 @@ fn heading(line: &str) -> Option<String> {
     if line.starts_with("::") {
         return None;
     }
-    let text = folded(line.trim_matches(['#', ' ']));
+    let text = without_targets(&folded(line.trim_matches(['#', ' '])));
     let text =
-        text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || c >= '\u{1f000}');
+        text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || is_picture(c));
     let text = without_mark(text);
     let says = text.contains(char::is_alphabetic);
     (says && !text.ends_with('?')).then(|| format!("{text}:"))
 }
+
+/// Such a heading above everything, in more words than these, is a title.
+const TITLES: [&str; 6] = [
+    "analysis",
+    "review",
+    "investigation",
+    "report",
+    "plan",
+    "phase",
+];
+const TITLE_WORDS: usize = 4;
 
 fn is_of_all(heading: &str) -> bool {
     is_heading_of_all(heading.trim_end_matches(':'))
@@ -305,7 +331,9 @@ fn states_itself(sentence: &str) -> bool {
 /// It only leads to what is shown: `Based on the log, here's the entry:`
 fn shows(sentence: &str) -> bool {
     const CUES: [&str; 4] = ["here's ", "here’s ", "here is ", "here are "];
-    CUES.iter().any(|cue| sentence.contains(cue))
+    let begins = |at: usize| !sentence[..at].ends_with(char::is_alphanumeric);
+    let mut found = CUES.iter().filter_map(|cue| sentence.find(cue));
+    found.any(begins)
 }
 
 fn indent(line: &str) -> usize {
@@ -392,7 +420,7 @@ fn said(line: &str, first: bool) -> String {
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
         // it is told beside the result as what is left; what follows it in its paragraph hangs on it
-        if !opens && is_undone(sentence) {
+        if !opens && is_undone(sentence) && !is_settled(sentence) {
             match out.is_empty() {
                 true => break,
                 false => continue,
@@ -402,6 +430,10 @@ fn said(line: &str, first: bool) -> String {
             .trim_end_matches(['*', '_', '"', ')'])
             .ends_with('?');
         let is_idle = || announces(sentence) || is_stale(sentence) || opens && is_chatter(sentence);
+        if asks && out.is_empty() && is_point(line) {
+            // what stands behind a point's question hangs on it
+            break;
+        }
         if asks || offered(sentence).is_some() || is_idle() || is_moved(sentence) {
             continue;
         }
@@ -422,8 +454,7 @@ fn said(line: &str, first: bool) -> String {
 
 /// `✅ Done` as `- Done`, `🎯 **Done**` as `**Done**`: what is drawn before words says no more than that they begin.
 fn undecorated(line: &str) -> Cow<'_, str> {
-    let is_drawn =
-        |c: char| c >= '\u{1f000}' || matches!(c, '✅' | '✔' | '✓' | '✨' | '\u{fe0f}' | ' ');
+    let is_drawn = |c: char| is_picture(c) || c == ' ';
     if line.is_ascii() {
         return Cow::Borrowed(line);
     }
@@ -439,8 +470,17 @@ fn undecorated(line: &str) -> Cow<'_, str> {
     }
 }
 
+/// A picture among words, or what says how a character is drawn.
+fn is_picture(c: char) -> bool {
+    c >= '\u{1f000}'
+        || matches!(
+            c,
+            '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{200d}' | '\u{fe0f}'
+        )
+}
+
 /// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
-fn without_targets(text: &str) -> String {
+pub(super) fn without_targets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("](") {
@@ -487,14 +527,17 @@ mod tests {
                 Some("It works now."),
             ),
             ("It works.\n\n**Next steps:**\n- push", Some("It works.")),
-            ("Findings:\n\n```\nx\n```", None),
+            ("Findings:\n\n```\nx\ny\n```", None),
             (
-                "All of it runs.\nYou can start it so:\n```\nx\n```\nIt takes a second.",
+                "All of it runs.\nYou can start it so:\n```\nx\ny\n```\nIt takes a second.",
                 Some("All of it runs.\nIt takes a second."),
             ),
-            ("It is slow. Instead of:\n```\na\n```", Some("It is slow.")),
             (
-                "Two remarks stay.\n\nThe rest:\n```\na\n```",
+                "It is slow. Instead of:\n```\na\nb\n```",
+                Some("It is slow."),
+            ),
+            (
+                "Two remarks stay.\n\nThe rest:\n```\na\nb\n```",
                 Some("Two remarks stay."),
             ),
             (
@@ -513,5 +556,36 @@ mod tests {
         assert!(long.len() <= BEGINNING_CHARS_MAX, "{long}");
         let many = beginning(&"line\n".repeat(20), BEGINNING_CHARS_MAX).unwrap();
         assert_eq!(many.lines().count(), 20);
+    }
+
+    #[test]
+    fn titles_questions_of_points_and_short_code_are_told_apart() {
+        for (words, wants) in [
+            (
+                "## Analysis: [shop #7](https://a.b/7) - totals that differ\n\nEach row is rounded.\n\n## 🏗️ **Plan**\n\n- one\n- two",
+                Some("Each row is rounded.\nPlan:\n- one\n- two"),
+            ),
+            (
+                "There's a function `total` in cart.rs that rounds each row:\n```\nx\ny\n```\nIt is called once.",
+                Some(
+                    "There's a function `total` in cart.rs that rounds each row.\nIt is called once.",
+                ),
+            ),
+            (
+                "Two things are open.\n1. Keep the queue, or use a file? The file is cheaper.\n2. A name is missing.",
+                Some("Two things are open.\n2. A name is missing."),
+            ),
+            (
+                "The only setting that you need is:\n\n```json\n\"mode\": \"manual\"\n```\n\nIt is local.",
+                Some("The only setting that you need is: `\"mode\": \"manual\"`\nIt is local."),
+            ),
+            (
+                "The entry:\n\n```markdown\n## Fixed\n\n- carts add up\n- totals round once\n```",
+                Some("Fixed:\n- carts add up\n- totals round once"),
+            ),
+        ] {
+            let told = beginning(words, BEGINNING_CHARS_MAX);
+            assert_eq!(told.as_deref(), wants, "{words}");
+        }
     }
 }

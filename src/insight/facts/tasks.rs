@@ -229,7 +229,7 @@ pub fn next_steps(
 }
 
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 22] = [
+const NEXT: [&str; 24] = [
     "next step",
     "what's next",
     "remaining",
@@ -249,6 +249,8 @@ const NEXT: [&str; 22] = [
     "what's left",
     "left open",
     "open question",
+    "open decision",
+    "decisions needed",
     "known gap",
     "limitation",
     "caveat",

@@ -17,9 +17,9 @@ pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{Copied, Entry, EntryKind, Fact, PromptOrigin, Queue};
-use crate::model::exchange::{Exchange, INTERRUPTED};
+use crate::model::exchange::{EXPANDED, Exchange, INTERRUPTED};
 use crate::model::fold::StreamFold;
-use crate::model::policy::FilterPolicy;
+use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use emit::{At, Label, Out};
 use std::sync::Arc;
@@ -183,6 +183,8 @@ fn keep(what: EntryKind, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) 
                 out.aside(at, fold, &text);
             }
         }
+        // a command's text is made of what somebody typed behind it
+        EntryKind::Fact(Fact::Expanded(_)) if out.policy.user_messages == Keep::Out => {}
         EntryKind::Fact(fact) => {
             if let Some(text) = note(&fact) {
                 out.line(at, fold, Label::NOTE, &text);
@@ -217,6 +219,7 @@ fn note(fact: &Fact) -> Option<String> {
         Fact::Interrupted => Some(INTERRUPTED.to_owned()),
         Fact::RolledBack { turns: 1 } => Some("the turn before was taken back".to_owned()),
         Fact::RolledBack { turns } => Some(format!("the {turns} turns before were taken back")),
+        Fact::Expanded(text) => Some(format!("{EXPANDED}{text}")),
         _ => None,
     }
 }

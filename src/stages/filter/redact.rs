@@ -8,7 +8,7 @@
 use crate::model::activity::ActivityTally;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::FileCommit;
-use crate::model::entry::{EntryKind, Queue, ResultFacts};
+use crate::model::entry::{EntryKind, Fact, Queue, ResultFacts};
 use crate::model::exchange::{Exchange, Item, ToolUse};
 use crate::model::finding::Finding;
 use crate::model::ledger::Ledger;
@@ -25,7 +25,8 @@ pub(super) fn words(what: &mut EntryKind, redactor: &Redactor) {
         EntryKind::Prompt { text, .. } | EntryKind::Said(text) | EntryKind::Failure(text) => {
             redactor.mask(text)
         }
-        EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => redactor.mask(text),
+        EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text))
+        | EntryKind::Fact(Fact::Expanded(text)) => redactor.mask(text),
         EntryKind::Result(result) => results(&mut result.facts, redactor),
         EntryKind::Queue(_)
         | EntryKind::Call(_)

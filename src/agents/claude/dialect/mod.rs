@@ -5,6 +5,7 @@
 mod assistant;
 mod bookkeeping;
 mod drift;
+mod expansion;
 mod line;
 mod message;
 mod plain;
@@ -15,10 +16,11 @@ mod user;
 
 use crate::json::cursor::Cursor;
 use crate::json::text::{decode, inside};
-use crate::model::entry::{Entry, EntryKind, Identity};
+use crate::model::entry::{Context, Entry, EntryKind, Fact, Identity};
 use crate::model::source::Span;
 use crate::stages::parse::dialect::stem;
 use crate::stages::parse::{Dialect, LogName, ParseState, nameless};
+use expansion::SlashCommand;
 use line::Line;
 use std::borrow::Cow;
 use uuid::Uuid;
@@ -52,6 +54,10 @@ impl Dialect for ClaudeDialect {
             is_replay: stem.starts_with("agent-acompact-"),
             stream,
         }
+    }
+
+    fn resume(&self, context: &mut Context) {
+        context.dialect.restore::<SlashCommand>();
     }
 
     /// A sub-agent's log is of the session whose directory it is in.
@@ -113,11 +119,17 @@ fn value(
         // named below; kept without its words, it would be an empty turn
         _ if drifted.hides_content => {}
         Some("assistant") => assistant::entries(state, &line, &mut record, out),
-        Some("user") => user::entries(&line, &mut record, out),
+        Some("user") => match expansion::expanded(state, &line) {
+            Some(text) => record.push(out, EntryKind::Fact(Fact::Expanded(text))),
+            None => user::entries(&line, &mut record, out),
+        },
         Some("attachment") => user::attachment(&line, &record, out),
         Some("system") => bookkeeping::system(&line, &record, out),
         Some(kind) => bookkeeping::other(kind, &line, &record, out),
         None => record.push(out, EntryKind::unknown("no type")),
+    }
+    if let Some("user" | "assistant") = kind.as_deref() {
+        expansion::remember(state, &line, &out[before..]);
     }
     for name in drifted.names {
         record.push(out, EntryKind::unknown(name));

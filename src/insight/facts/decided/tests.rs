@@ -256,3 +256,56 @@ fn what_was_pasted_is_nothing_that_somebody_said() {
     let report = format!("{plain}\n").repeat(50);
     assert_eq!(said(&report), [""; 0], "a report");
 }
+
+#[test]
+fn several_options_are_told_in_short() {
+    let told = people(&[('a', LIST), ('p', "do 1 and 2")]);
+    let wants = "do 1 and 2 (Redis — one more server; A table in the store, no new server)";
+    assert_eq!(told[0].0, wants);
+    let told = people(&[('a', LIST), ('p', "do 1 and 7")]);
+    assert_eq!(told[0].0, "do 1 and 7", "one of them isn't listed");
+}
+
+#[test]
+fn advice_that_somebody_takes_is_decided() {
+    let advice = "Both read the header.\n\nSo my recommendation is:\n- one reader per shop\n- no cache\n\n\
+        If you want, I can sketch the reader.";
+    let about = Some("So my recommendation is: one reader per shop; no cache".to_owned());
+    for (answer, is_one) in [
+        ("yes, let's do this", true),
+        ("yes, implement it for shops", true),
+        ("yes, sketch it first", false),
+        ("ok, run the tests", false),
+    ] {
+        let told = people(&[('a', advice), ('p', answer)]);
+        let wants = is_one.then(|| (answer.to_owned(), about.clone()));
+        assert_eq!(told, wants.into_iter().collect::<Vec<_>>(), "{answer}");
+    }
+    let push = "All is done. I recommend pushing it now.";
+    assert_eq!(people(&[('a', push), ('p', "yes do it")]), []);
+}
+
+#[test]
+fn who_names_one_of_two_things_chooses_it() {
+    let asked = "Bundle the names of carts into this fix, or file them apart?";
+    for (answer, wants) in [
+        (
+            "go ahead, bundle the names too",
+            Some("go ahead, bundle the names too"),
+        ),
+        ("bundle them\n\nIs there another way?", Some("bundle them")),
+        ("go ahead", None),
+    ] {
+        let told = people(&[('a', asked), ('p', answer)]);
+        let told = told.first().map(|(decision, _)| decision.as_str());
+        assert_eq!(told, wants, "{answer}");
+    }
+}
+
+#[test]
+fn what_a_person_decides_later_stands_beside_an_agents_decision() {
+    let kept = "I'll keep the old flag `force_push` rather than removing it.";
+    let told = by_agent(&[('a', kept), ('p', "the flag force_push should be removed")]);
+    let wants = format!("{kept} (later: the flag force_push should be removed)");
+    assert_eq!(told, [wants]);
+}

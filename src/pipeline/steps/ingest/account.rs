@@ -435,7 +435,7 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
         Fact::Interrupted => facts.interruptions += 1,
         Fact::ForkedFrom(other) => facts.forked_from = Some(other.clone()),
         Fact::Parent(other) => facts.parent = Some(other.clone()),
-        Fact::RolledBack { .. } | Fact::TurnEnd | Fact::Context => {}
+        Fact::RolledBack { .. } | Fact::Expanded(_) | Fact::TurnEnd | Fact::Context => {}
     }
 }
 
@@ -458,6 +458,7 @@ pub(in crate::pipeline) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
         EntryKind::Fact(Fact::Interrupted) => (Fate::Kept, "interruption"),
         EntryKind::Fact(Fact::RolledBack { .. }) => (Fate::Kept, "rollback"),
         EntryKind::Fact(Fact::ForkedFrom(_) | Fact::Parent(_)) => (Fate::Kept, "session"),
+        EntryKind::Fact(Fact::Expanded(_)) => (Fate::Kept, "expanded command"),
         EntryKind::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
         EntryKind::Fact(Fact::Context) => (Fate::Filtered, "context"),
         EntryKind::Noise(reason) => return (Fate::Filtered, reason.clone()),
