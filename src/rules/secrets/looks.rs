@@ -250,7 +250,7 @@ pub(super) fn is_typed(value: &[u8]) -> bool {
     !(is_no_secret(bare(value)) || is_path(value) || is_placeholder(value))
 }
 
-/// Names whose values are no secrets, whatever else they say.
+/// Names whose values are no secrets, unless a word behind them says that they are.
 pub(super) const PUBLIC: [&str; 38] = [
     "pagetoken",
     "page_token",
@@ -292,12 +292,80 @@ pub(super) const PUBLIC: [&str; 38] = [
     "site-key",
 ];
 
+/// Words that make a name a secret's whatever stands before them: `PRIMARY_DB_PASSWORD` is no primary key.
+const SECRET: [&str; 10] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "credential",
+    "_pass",
+    "-pass",
+    ".pass",
+    "_pw",
+];
+
+/// The same of two words, together or with a mark between them.
+const SECRET_PAIRS: [(&[&str], &str); 2] = [
+    (
+        &[
+            "api",
+            "access",
+            "account",
+            "private",
+            "encryption",
+            "signing",
+            "master",
+            "security",
+            "auth",
+        ],
+        "key",
+    ),
+    (
+        &[
+            "api", "access", "auth", "bearer", "bot", "refresh", "deploy",
+        ],
+        "token",
+    ),
+];
+
+/// Right before such a word, these say that it isn't one any more.
+const SEALED: [&str; 2] = ["encrypted", "hashed"];
+
+/// The same before a password: `HASH_SECRET` is one.
+const HASHES: [&str; 4] = ["hash", "digest", "md5", "sha"];
+
 pub(super) fn is_public(name: &[u8]) -> bool {
     // no SHA
     let lower = String::from_utf8_lossy(name)
         .to_ascii_lowercase()
         .replace("share", "");
-    PUBLIC.iter().any(|word| lower.contains(word))
+    let says = |part: &str| PUBLIC.iter().any(|word| part.contains(word));
+    let Some((start, end)) = secret_in(&lower) else {
+        return says(&lower);
+    };
+    let before = lower[..start].trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    let follows = |words: &[&str]| words.iter().any(|word| before.ends_with(word));
+    let noun = &lower[start..end];
+    let is_password = noun.contains("pass") || noun.contains("pw");
+    says(&lower[end..]) || follows(&SEALED) || is_password && follows(&HASHES)
+}
+
+/// Where a name, in lower case, says last that its value is a secret.
+fn secret_in(lower: &str) -> Option<(usize, usize)> {
+    let one = SECRET
+        .iter()
+        .filter_map(|word| Some((lower.rfind(word)?, word.len())))
+        .map(|(start, len)| (start, start + len));
+    let pairs = SECRET_PAIRS.iter().flat_map(|(firsts, second)| {
+        lower.match_indices(second).filter_map(move |(at, _)| {
+            let before = lower[..at].trim_end_matches(['_', '-', '.']);
+            let first = firsts.iter().find(|first| before.ends_with(**first))?;
+            Some((before.len() - first.len(), at + second.len()))
+        })
+    });
+    one.chain(pairs).max_by_key(|(_, end)| *end)
 }
 
 /// `CLIENT_ID`: whom a secret belongs to.

@@ -150,7 +150,8 @@ fn is_password(value: &[u8]) -> bool {
     let digits = value.iter().all(|b| b.is_ascii_digit() || *b == b':');
     let path = is_path(value) || is_deep(value) && is_wordy(value);
     let memory = value.len() > 1 && value[1] == b':'; // `flash:w:image.hex`
-    let words = value.contains(&b'-') && is_wordy(value) && !value.iter().any(u8::is_ascii_digit);
+    let plain = |b: &u8| !b.is_ascii_digit() && !b.is_ascii_uppercase();
+    let words = value.contains(&b'-') && is_wordy(value) && value.iter().all(plain);
     !(is_no_secret(bare(value))
         || is_metavariable(value)
         || digits
