@@ -7,6 +7,7 @@
 
 mod decoders;
 mod looks;
+mod names;
 mod passwords;
 mod prefilter;
 pub mod samples;

@@ -2,6 +2,7 @@
 //! to know which pattern found them.
 
 use super::looks::*;
+use super::names::*;
 
 /// Has what words don't have: enough letters with a digit, or a sign.
 pub(super) fn is_odd(value: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
 
 use super::looks::*;
+use super::names::*;
 use super::passwords::{
     chosen, is_odd, is_odd_literal, issued, said, says_so, strange, strong, told,
 };
