@@ -16,6 +16,7 @@ use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::Checkpoint;
 use crate::model::fork::{Course, KIN_MAX, Kin};
+use crate::model::resume_state::ResumeState;
 use crate::model::source::{Slice, SourceChange, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
@@ -351,7 +352,7 @@ fn admit(
             return Ok(None);
         }
     };
-    let (ids, resume_state) = (store.record_ids(key)?, store.resume_state(key)?);
+    let (ids, resume_state) = (store.record_ids(key)?, resume_state(&slice, store)?);
     match not_again(checkpoint, &gathered.tombstones) {
         Some(reason) if slice.seen == SourceChange::Again => {
             report.leave_out(reason.into());
@@ -386,6 +387,15 @@ fn admit(
         })),
         slice,
     }))
+}
+
+/// Where the folds of a log go on; `None`: that can't be read. Who begins anew needs none: those of all logs at
+/// once would be most of a rebuild's memory.
+fn resume_state(slice: &Slice, store: &dyn LogMemory) -> Result<Option<ResumeState>> {
+    match slice.seen {
+        SourceChange::Again => Ok(Some(ResumeState::default())),
+        _ => store.resume_state(slice.known_as()),
+    }
 }
 
 /// A log that was too short to tell may say by now whose relative it is.
