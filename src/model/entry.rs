@@ -385,7 +385,7 @@ pub enum Fact {
     ForkedFrom(String),
     /// The thread that spawned this one.
     Parent(String),
-    /// What a slash command stands for, in a sentence of the text that the agent put in its place.
+    /// How the text begins that the agent put in place of a slash command, with what a person typed behind that.
     Expanded(String),
     /// A turn ended.
     TurnEnd,

@@ -9,11 +9,15 @@ const HEAD_BYTES: usize = 2 * 1024;
 /// With fewer words that say something, a sentence leads to another: `Follow these steps`.
 const WORDS_MIN: usize = 3;
 
+/// As much of a command's text as [`purpose`] reads.
+pub fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(HEAD_BYTES)]
+}
+
 /// The first sentence of a command's text that says what it is for, before any list; else one that leads to
 /// such a list, else the part that it gives the agent. `None`: it opens with nothing but headings.
 pub fn purpose(text: &str) -> Option<String> {
-    let text = &text[..text.floor_char_boundary(HEAD_BYTES)];
-    let all = prose::sentences(text).take_while(|sentence| !is_point(sentence));
+    let all = prose::sentences(head(text)).take_while(|sentence| !is_point(sentence));
     let all: Vec<String> = all
         .filter(|sentence| content_words(sentence).len() >= WORDS_MIN)
         .collect();

@@ -162,6 +162,30 @@ fn a_private_passage_is_out_and_the_rest_is_in() {
     }
 }
 
+/// What stands for a slash command quotes what was typed behind it.
+#[test]
+fn a_private_passage_of_a_command_is_out_of_what_it_stands_for() {
+    let typed = "<private>zebrafish now. Zebrafish swims</private> platypus";
+    let line = |nth: u8, content: String| {
+        serde_json::json!({"type": "user", "uuid": format!("00000000-0000-4000-8000-00000000000{nth}"),
+            "timestamp": format!("2026-05-20T10:00:0{nth}.000Z"), "sessionId": "aaaa", "cwd": "/w/shop",
+            "message": {"role": "user", "content": content}})
+    };
+    let command =
+        format!("<command-name>/mend</command-name>\n<command-args>{typed}</command-args>");
+    let command = line(1, command);
+    let mut text = line(2, format!("Mend the broken {typed} carts of the shop."));
+    text["parentUuid"] = command["uuid"].clone();
+    text["isMeta"] = true.into();
+    let desk = desk();
+    desk.write(&log("aaaa"), &format!("{command}\n{text}\n"));
+    run(&desk, "run");
+    let dump = dump(&desk);
+    assert!(!dump.to_lowercase().contains("zebrafish"), "{dump}");
+    let stands = "the command stands for: Mend the broken [private] platypus carts of the shop";
+    assert!(dump.contains(stands), "{dump}");
+}
+
 #[test]
 fn ones_own_markers_count_and_wrong_ones_stop_the_run() {
     let desk = desk();

@@ -21,6 +21,7 @@ use crate::model::exchange::{EXPANDED, Exchange, INTERRUPTED};
 use crate::model::fold::StreamFold;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
+use crate::rules::slash_commands::purpose;
 use emit::{At, Label, Out};
 use std::sync::Arc;
 
@@ -219,7 +220,7 @@ fn note(fact: &Fact) -> Option<String> {
         Fact::Interrupted => Some(INTERRUPTED.to_owned()),
         Fact::RolledBack { turns: 1 } => Some("the turn before was taken back".to_owned()),
         Fact::RolledBack { turns } => Some(format!("the {turns} turns before were taken back")),
-        Fact::Expanded(text) => Some(format!("{EXPANDED}{text}")),
+        Fact::Expanded(text) => purpose(text).map(|purpose| format!("{EXPANDED}{purpose}")),
         _ => None,
     }
 }

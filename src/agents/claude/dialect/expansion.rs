@@ -9,7 +9,7 @@ use crate::json::text::{inside, string};
 use crate::model::dialect_state::{DialectState, Remembered};
 use crate::model::entry::{Entry, EntryKind};
 use crate::rules::injected::Spoken;
-use crate::rules::slash_commands::purpose;
+use crate::rules::slash_commands::{head, purpose};
 use crate::stages::parse::ParseState;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -26,7 +26,8 @@ pub(super) struct SlashCommand {
 /// Nothing of it is to be masked: an id says nothing.
 impl Remembered for SlashCommand {}
 
-/// What the command before stands for, where this line is its text.
+/// The text of the command before, as far as it is read, where this line is that and says what it is for. Whole
+/// sentences are taken of it only when what stays out of it is out: a marker may begin in one and end in another.
 pub(super) fn expanded(state: &ParseState, line: &Line<'_>) -> Option<String> {
     let command = state.context.dialect.get::<SlashCommand>()?.command?;
     if !line.meta || line.parent.and_then(id)? != command {
@@ -38,7 +39,7 @@ pub(super) fn expanded(state: &ParseState, line: &Line<'_>) -> Option<String> {
         Content::Blocks(blocks) => blocks.first()?.text.and_then(string)?,
     };
     match INJECTED.people_words(&text) {
-        Spoken::Words(words) => purpose(&words),
+        Spoken::Words(words) => purpose(&words).map(|_| head(&words).to_owned()),
         Spoken::Machine(_) => None,
     }
 }

@@ -13,7 +13,7 @@ use crate::memory::places::root_of;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
 use crate::model::condensing::Condensing;
-use crate::model::entry::{Entry, EntryKind};
+use crate::model::entry::{Entry, EntryKind, Fact};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_idle_title;
 use crate::model::fork::{Course, Kin, ToldTurn};
@@ -501,8 +501,14 @@ fn forgotten_before(tombstones: &Tombstones, session: &Session) -> Option<Time> 
 /// records count too: who goes on with a chat that is not to be indexed has its history before him.
 fn leave_out_marked(entries: &mut [Entry], markers: &Markers) -> bool {
     let mut keeps_out = false;
-    for words in entries.iter_mut().filter_map(|e| e.what.persons_words()) {
-        keeps_out |= markers.keeps_out(words);
+    for entry in entries {
+        // a command's text quotes what was typed behind it; that it is kept out is said in the prompt
+        let (words, is_said) = match &mut entry.what {
+            EntryKind::Fact(Fact::Expanded(text)) => (Some(text), false),
+            what => (what.persons_words(), true),
+        };
+        let Some(words) = words else { continue };
+        keeps_out |= is_said && markers.keeps_out(words);
         if let Cow::Owned(left) = markers.without_passages(words) {
             *words = left;
         }
