@@ -91,7 +91,7 @@ const HASHES: [&str; 4] = ["hash", "digest", "md5", "sha"];
 
 /// A name whose value everybody may see: `primary_key`, `password_hash`.
 pub(super) fn is_public(name: &[u8]) -> bool {
-    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let lower = lowered(name);
     let Some((start, end)) = secret_in(&lower) else {
         // no SHA
         let lower = lower.replace("share", "");
@@ -103,6 +103,15 @@ pub(super) fn is_public(name: &[u8]) -> bool {
     let is_password = noun.contains("pass") || noun.contains("pw");
     let mut rest = words_of(&name[end..]);
     rest.any(|word| word.is_one_of(&PUBLIC)) || follows(&SEALED) || is_password && follows(&HASHES)
+}
+
+/// In lower case and as long: a place in it is one in the name.
+fn lowered(name: &[u8]) -> String {
+    let letters = name.iter().map(|byte| match byte.is_ascii() {
+        true => char::from(byte.to_ascii_lowercase()),
+        false => '_',
+    });
+    letters.collect()
 }
 
 /// A word of the rest of a name.
@@ -241,7 +250,7 @@ const NAMES: [&str; 10] = [
 
 /// A name that speaks about a secret: `tokenLimit`.
 pub(super) fn is_about(name: &[u8]) -> bool {
-    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let lower = lowered(name);
     let after = NAMES
         .iter()
         .filter_map(|word| Some(lower.rfind(word)? + word.len()))
@@ -253,4 +262,38 @@ pub(super) fn is_about(name: &[u8]) -> bool {
             first.is_one_of(&ABOUT) || ABOUT_BEGINS.iter().any(|word| first.word.starts_with(word))
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_by_their_words() {
+        for (name, wants) in [
+            ("PRIMARY_DB_PASSWORD", false),
+            ("primary_key", true),
+            ("cachePassword", false),
+            ("password_hash", true),
+            ("encryptedPassword", true),
+            ("HASH_SECRET", false),
+            ("spring.file.api_key", false),
+            ("file_key", true),
+            ("API_KEY_IMAGEKIT", false),
+            ("API_KEY_IMAGE", true),
+        ] {
+            assert_eq!(is_public(name.as_bytes()), wants, "{name}");
+        }
+        for (name, wants) in [
+            ("tokenLimit", true),
+            ("tokenlimit", true),
+            ("PASSWORD_MINIO", false),
+            ("password_min", true),
+            ("token_expires", true),
+        ] {
+            assert_eq!(is_about(name.as_bytes()), wants, "{name}");
+        }
+        let cut = b"caf\xc3\xa9\xffpassword_\xe2\x82";
+        assert!(!is_public(cut) && !is_about(cut));
+    }
 }
