@@ -61,8 +61,14 @@ pub(super) fn each_vector(
         if wanted.is_some_and(|wanted| !has_any(wanted, (first, last))) {
             continue;
         }
-        if let ValueRef::Blob(packed) = pack.get_ref(2)? {
-            unpack(packed, &mut see);
+        let packed = match pack.get_ref(2)? {
+            ValueRef::Blob(packed) => packed,
+            _ => &[],
+        };
+        // damaged: what it lacks is still in its rows
+        if let Some(seen) = unpack(packed, &mut see) {
+            let from = seen.map_or(first, |seen| seen.saturating_add(1));
+            each_row(db, made_by, (from, last), &mut see)?;
         }
     }
     each_row(db, made_by, (next, ALL.1), &mut see)
@@ -139,12 +145,16 @@ fn pack(db: &Connection, made_by: &str, range: Range) -> rusqlite::Result<()> {
 }
 
 /// As [`pack`] put them together: an episode (i64), how many bytes follow (u32), both little-endian, and its vectors.
-fn unpack(mut packed: &[u8], see: &mut impl FnMut(i64, &[u8])) {
+/// `Some`: the pack is cut short behind this episode.
+fn unpack(mut packed: &[u8], see: &mut impl FnMut(i64, &[u8])) -> Option<Option<i64>> {
+    let mut seen = None;
     while let Some((episode, rest)) = packed.split_first_chunk()
         && let Some((bytes, rest)) = rest.split_first_chunk()
         && let Some((vectors, rest)) = rest.split_at_checked(u32::from_le_bytes(*bytes) as usize)
     {
+        seen = Some(i64::from_le_bytes(*episode));
         see(i64::from_le_bytes(*episode), vectors);
         packed = rest;
     }
+    (seen.is_none() || !packed.is_empty()).then_some(seen)
 }

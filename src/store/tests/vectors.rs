@@ -130,6 +130,21 @@ fn what_is_forgotten_is_in_no_pack() {
 }
 
 #[test]
+fn a_pack_that_is_cut_short_is_read_on_in_its_rows() {
+    let mut world = World::with_texts(150);
+    world.embed();
+    world.store.pack_vectors(MADE_BY).unwrap();
+    for damage in ["substr(vectors, 1, 100000)", "x''", "'text'"] {
+        world.store.tamper("SAVEPOINT whole");
+        world
+            .store
+            .tamper(&format!("UPDATE vector_pack SET vectors = {damage}"));
+        world.assert_all_are_seen(damage);
+        world.store.tamper("ROLLBACK TO whole; RELEASE whole");
+    }
+}
+
+#[test]
 fn few_vectors_are_not_packed() {
     let mut world = World::with_texts(5);
     world.embed();
