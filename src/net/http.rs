@@ -49,15 +49,12 @@ const LISTING_BYTES_MAX: u64 = 2 << 30;
 /// Hosts that no proxy knows as we do.
 const LOOPBACK: &str = "localhost,127.0.0.0/8,::1";
 
-const NO_CERTIFICATES: &str =
-    "this system has no certificates to check https:// with: install ca-certificates";
-
 /// Makes requests. Costs a thread; make one per run.
 pub struct Http {
     client: Client,
     timeout: Duration,
-    /// The system has none to judge `https://` by.
-    lacks_certificates: bool,
+    /// Why `https://` can't be checked here: the system's certificates are missing, or can't be read.
+    uncertified: Option<String>,
     sleep: Box<dyn Fn(u64)>,
 }
 
@@ -118,7 +115,7 @@ impl Http {
     /// A client; nothing is connected yet.
     ///
     /// # Errors
-    /// When a proxy's address is none.
+    /// When a proxy's address is not valid.
     #[expect(
         clippy::disallowed_methods,
         reason = "a busy server says how long to wait"
@@ -149,14 +146,14 @@ impl Http {
         };
         // a bare system has no certificates, and can speak `http://` all the same
         let whole = builder().build();
-        let lacks_certificates = whole.is_err();
+        let uncertified = whole.as_ref().err().map(|error| chain(error));
         let client = whole
             .or_else(|_| builder().tls_certs_only([]).build())
             .map_err(|error| failed(format!("http: {}", chain(&error))))?;
         Ok(Http {
             client,
             timeout,
-            lacks_certificates,
+            uncertified,
             sleep,
         })
     }
@@ -272,8 +269,15 @@ impl Http {
         body: Option<&Value>,
     ) -> Result<Response, HttpError> {
         let url = format!("{}{path}", permit.endpoint());
-        if self.lacks_certificates && url.starts_with("https:") {
-            return Err(HttpError::Odd(NO_CERTIFICATES.into()));
+        if let Some(why) = self
+            .uncertified
+            .as_ref()
+            .filter(|_| url.starts_with("https:"))
+        {
+            let what = "this system's certificates can't be read, so https:// can't be checked";
+            return Err(HttpError::Odd(format!(
+                "{what} (install ca-certificates): {why}"
+            )));
         }
         let request = match verb {
             Verb::Get => self.client.get(&url),
