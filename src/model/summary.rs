@@ -102,9 +102,7 @@ impl Summary {
         let settings = llm.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.file));
     }
-}
 
-impl Summary {
     /// A file of two worktrees is told once where nothing tells the lines of one of them.
     fn join_files(&mut self) {
         let all = &self.files_modified;
