@@ -146,7 +146,7 @@ impl Http {
         };
         // a bare system has no certificates, and can speak `http://` all the same
         let whole = builder().build();
-        let uncertified = whole.as_ref().err().map(|error| chain(error));
+        let uncertified = whole.as_ref().err().map(chain);
         let client = whole
             .or_else(|_| builder().tls_certs_only([]).build())
             .map_err(|error| failed(format!("http: {}", chain(&error))))?;

@@ -164,7 +164,11 @@ impl Redactor {
             };
             let before = name.len() + 3;
             let mut assigned = String::with_capacity(before + text.len() + 1);
-            assigned.extend([name, ": \"", text, "\""]);
+            assigned.extend([name, ": \""]);
+            if !self.engine().has_keyword(&assigned) {
+                continue; // the name says nothing of its value
+            }
+            assigned.extend([text, "\""]);
             let Cow::Owned(masked) = self.redact(&assigned) else {
                 continue;
             };

@@ -65,6 +65,13 @@ impl Engine {
         &self.rows[span.row].id
     }
 
+    /// A row may begin in it.
+    pub fn has_keyword(&self, text: &str) -> bool {
+        let mut found = false;
+        self.prefilter.find(text.as_bytes(), |_| found = true);
+        found
+    }
+
     /// Secrets in order, none touching another.
     pub fn spans(&self, text: &str) -> Vec<Span> {
         let mut spans = Vec::new();
