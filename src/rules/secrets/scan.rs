@@ -149,6 +149,9 @@ impl Engine {
         let group = (1..found.len()).rev().find_map(|i| found.get(i));
         let secret = group.or(found.get(0))?;
         let mut range = (start + secret.start(), start + secret.end());
+        if rule.is_passage(text, range) {
+            return None;
+        }
         if let Some(looks) = rule.looks {
             let name = (found.len() > 2).then(|| found.get(1)).flatten();
             let name = name.map_or(&b""[..], |name| name.as_bytes());
