@@ -176,6 +176,11 @@ impl Listing {
     fn describe(&mut self) {
         let logs = std::mem::take(&mut self.logs);
         let stats = stats(&logs);
+        // a list of a hundred thousand that doubles needs three times its last size while it is copied
+        let files = &mut self.found.files;
+        if files.capacity() - files.len() < logs.len() {
+            files.reserve_exact(logs.len().max(files.len() / 4));
+        }
         for ((entry, agent), stat) in logs.into_iter().zip(stats) {
             match stat {
                 Ok(stat) => self.found.files.push(describe(entry.path(), agent, stat)),

@@ -212,14 +212,25 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let tag = value.len() > 1 && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_lowercase);
     let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
     let same = value.windows(2).all(|two| two[0] == two[1]);
-    refers || tag || variable || same || no_secrets().inside.iter().any(holds)
+    refers
+        || tag
+        || variable
+        || same
+        || is_resource(&lower)
+        || no_secrets().inside.iter().any(holds)
 }
 
-/// What a statement, a format or a pattern has for a value: `:password`, `?`, `%s`, `.*`.
+/// Where a store of secrets has it: `projects/7/secrets/db-pass/versions/latest`.
+fn is_resource(value: &[u8]) -> bool {
+    let holds = |folder: &[u8]| memchr::memmem::find(value, folder).is_some();
+    holds(b"/secrets/") || value.starts_with(b"secrets/")
+}
+
+/// What a statement, a format or a pattern has for a value: `:password`, `?`, `%s`, `%{lookup}`, `.*`.
 fn is_parameter(value: &[u8]) -> bool {
     matches!(
         value,
-        [b'?' | b':', ..] | [b'%', b'(', ..] | [b'%', _] | [b'.', b'*' | b'+', ..]
+        [b'?' | b':', ..] | [b'%', b'(' | b'{', ..] | [b'%', _] | [b'.', b'*' | b'+', ..]
     )
 }
 

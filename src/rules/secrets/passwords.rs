@@ -95,7 +95,7 @@ fn before_quote(text: &[u8], start: usize) -> u8 {
 }
 
 fn is_numbered(value: &[u8]) -> bool {
-    value.last().is_some_and(u8::is_ascii_digit)
+    value.iter().any(u8::is_ascii_digit)
 }
 
 /// `name=` at the beginning of a line, as files of settings have it.
