@@ -76,6 +76,9 @@ pub fn told(refused: &clap::Error, command: &str, tree: &clap::Command) -> (Stri
     if refused.kind() == Slip::DisplayHelpOnMissingArgumentOrSubcommand {
         return ("a subcommand is missing".to_owned(), help);
     }
+    if refused.kind() == Slip::MissingRequiredArgument {
+        return (missing(strings(refused, ContextKind::InvalidArg)), help);
+    }
     let text = refused.render().to_string();
     let head = text.split("\n\n").next().unwrap_or_default();
     let head = head.split("[possible values").next().unwrap_or_default();
@@ -87,6 +90,24 @@ pub fn told(refused: &clap::Error, command: &str, tree: &clap::Command) -> (Stri
         message += &format!(": write {}", listed(valid));
     }
     (message, hint(refused, command, tree).unwrap_or(help))
+}
+
+/// `SESSION is missing`, `MEMORY and one of --title, --text or --stdin are missing`.
+fn missing(mut args: Vec<&str>) -> String {
+    // what has a place of its own before what may be one of several options
+    args.sort_by_key(|arg| arg.contains("|--"));
+    let named = args.iter().map(|arg| {
+        let bare = arg.strip_prefix('<').and_then(|arg| arg.strip_suffix('>'));
+        let names = bare.unwrap_or(arg).split('|');
+        let names: Vec<&str> = names.filter_map(|name| name.split(' ').next()).collect();
+        match names.len() {
+            0..=2 => listed(names),
+            _ => format!("one of {}", listed(names)),
+        }
+    });
+    let named: Vec<String> = named.collect();
+    let is = if named.len() > 1 { "are" } else { "is" };
+    format!("{} {is} missing", named.join(" and "))
 }
 
 fn hint(refused: &clap::Error, command: &str, tree: &clap::Command) -> Option<String> {
@@ -101,15 +122,17 @@ fn hint(refused: &clap::Error, command: &str, tree: &clap::Command) -> Option<St
     // an option of a subcommand is suggested with it
     // the most similar one comes last
     let best = |kind| strings(refused, kind).pop().filter(is_shown);
-    let suggested = suggested.into_iter().filter_map(best);
+    let typed = strings(refused, ContextKind::InvalidSubcommand).pop();
+    // clap takes `graph` for a slip of `recap`
+    let is_near = |word: &&str| typed.is_none_or(|typed| nearest(typed, [*word]).is_some());
+    let suggested = suggested.into_iter().filter_map(best).filter(is_near);
     let suggested = suggested.collect::<Vec<&str>>().join(" ");
     let at = command.split_whitespace();
     let at = at.fold(tree, |at, name| at.find_subcommand(name).unwrap_or(at));
     // `help WORD` suggests nothing by itself
     let own = || {
         let names = at.get_subcommands().map(clap::Command::get_name);
-        let typed = strings(refused, ContextKind::InvalidSubcommand);
-        nearest(typed.first()?, names)
+        nearest(typed?, names)
     };
     let near = match suggested.is_empty() {
         true => own(),

@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::run::Options;
 use crate::config::{Config, gate};
-use crate::model::human::{bytes, count, duration_ms, plural, share};
+use crate::model::human::{bytes, count, duration_ms, plural, roughly, share};
 use crate::pipeline::cost::Cost;
 use crate::pipeline::last_run::outside_line;
 use crate::pipeline::options::RunOptions;
@@ -108,7 +108,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             count(report.episodes_open),
             bytes(report.text_bytes),
             share(report.text_bytes, tally.read_bytes),
-            count(report.text_tokens()),
+            roughly(report.text_tokens()),
         ))?;
     }
     if plan.summaries > 0 {
@@ -138,7 +138,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             llm.model,
             llm.endpoint,
             plural(predicted.sessions, "session"),
-            count(predicted.tokens.total()),
+            roughly(predicted.tokens.total()),
             predicted.tokens.usd(llm.usd_per_million),
         ))?;
     }
@@ -149,7 +149,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             llm.model,
             llm.endpoint,
             plural(planned.messages, "long message"),
-            count(planned.tokens.total()),
+            roughly(planned.tokens.total()),
             planned.tokens.usd(llm.usd_per_million),
         ))?;
     }

@@ -1,7 +1,7 @@
 //! `stats` in words, tables and JSON: bytes and tokens in and out, measured, stage by stage (D23).
 
 use super::places::Places;
-use crate::model::human::{bytes, count, plural, share, table};
+use crate::model::human::{bytes, count, plural, roughly, share, table};
 use crate::model::layout::table::narrowed;
 use crate::model::tally::Tally;
 use crate::store::{Stats, StatsRow};
@@ -73,7 +73,7 @@ fn tokens(bytes: u64) -> u64 {
 /// What was read and kept, stage by stage.
 pub fn stages(sum: &StatsSum) -> String {
     let row = |what: &str, n: u64| {
-        let tokens = format!("≈ {} tokens", count(tokens(n)));
+        let tokens = format!("≈ {} tokens", roughly(tokens(n)));
         vec![what.to_owned(), bytes(n), tokens, share(n, sum.log_bytes)]
     };
     let tally = &sum.tally;

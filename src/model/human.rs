@@ -44,6 +44,12 @@ pub fn count(number: u64) -> String {
     grouped
 }
 
+/// What is only estimated, to two digits: `1,200,000`.
+pub fn roughly(number: u64) -> String {
+    let step = 10u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    count(number.saturating_add(step / 2) / step * step)
+}
+
 /// `1 session`, `2 sessions`, `1 entry`, `2 entries`.
 pub fn plural(number: u64, noun: &str) -> String {
     let noun = match (number, noun.strip_suffix('y')) {
@@ -201,6 +207,21 @@ mod tests {
             (u64::MAX, "18 EB"),
         ] {
             assert_eq!(bytes(given), wants, "{given}");
+        }
+    }
+
+    #[test]
+    fn an_estimate_has_two_digits() {
+        for (given, wants) in [
+            (0, "0"),
+            (7, "7"),
+            (288, "290"),
+            (999, "1,000"),
+            (2_045, "2,000"),
+            (15_034_003, "15,000,000"),
+            (u64::MAX, "18,000,000,000,000,000,000"),
+        ] {
+            assert_eq!(roughly(given), wants, "{given}");
         }
     }
 

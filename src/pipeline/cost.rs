@@ -7,7 +7,7 @@ use super::steps::upload::due;
 use crate::config::{SinkSettings, SinkTo};
 use crate::model::episode::EpisodeSource;
 use crate::model::extraction::{Estimate, Extraction, SECONDS_PER_CALL};
-use crate::model::human::{bytes, count, duration_ms, plural};
+use crate::model::human::{bytes, duration_ms, plural, roughly};
 use crate::model::time::Time;
 use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::store::{Due, Store};
@@ -239,7 +239,7 @@ impl Cost {
         let mut lines = Vec::new();
         if self.model.is_some() && of.episodes > 0 {
             let [calls, input, output] =
-                [of.calls, of.input_tokens, of.output_tokens].map(|n| count(n.round() as u64));
+                [of.calls, of.input_tokens, of.output_tokens].map(|n| roughly(n.round() as u64));
             let (episodes, usd) = (plural(of.episodes, "episode"), of.usd);
             let takes = duration_ms((of.seconds * 1_000.0) as u64);
             lines.push(format!(

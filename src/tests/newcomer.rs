@@ -3,6 +3,7 @@
 
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
+use crate::model::human::roughly;
 use crate::model::layout::style::width;
 use serde_json::Value;
 
@@ -410,11 +411,8 @@ fn tokens_are_counted_alike_for_people_and_programs() {
     let stages = &ran(&desk, "stats --json").json()["stages"];
     let tokens = stages["body_tokens"].as_u64().unwrap();
     let told = ran(&desk, "stats").stdout;
-    let (thousands, rest) = (tokens / 1_000, tokens % 1_000);
-    assert!(
-        told.contains(&format!("≈ {thousands},{rest:03} tokens")),
-        "{told}"
-    );
+    let told_so = format!("≈ {} tokens", roughly(tokens));
+    assert!(told.contains(&told_so), "{told_so}: {told}");
     assert!(told.contains("tokens used by agents"), "{told}");
     let recap = ran(&desk, "recap");
     assert!(recap.stdout.contains("2026-03-14"), "{}", recap.shown());
@@ -490,8 +488,16 @@ fn all_failures_look_alike() {
         ),
         (
             "show",
-            "error: the following required arguments were not provided: <SESSION|EPISODE>\n\
-             hint: sessionmill show --help\n",
+            "error: SESSION or EPISODE is missing\nhint: sessionmill show --help\n",
+        ),
+        (
+            "memories edit",
+            "error: MEMORY and one of --title, --text or --stdin are missing\n\
+             hint: sessionmill memories edit --help\n",
+        ),
+        (
+            "graph",
+            "error: unrecognized subcommand 'graph'\nhint: sessionmill --help\n",
         ),
         (
             "show nope",

@@ -3,7 +3,7 @@
 use super::file::FileTally;
 use crate::agents::versions;
 use crate::model::checkpoint::FileCommit;
-use crate::model::human::{bytes, count, duration_ms, plural};
+use crate::model::human::{bytes, count, duration_ms, plural, roughly};
 use crate::model::ledger::{Fate, Ledger};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
@@ -300,7 +300,7 @@ impl IngestReport {
             plural(self.episodes_new, "new episode"),
             count(self.episodes_changed),
             bytes(self.text_bytes),
-            count(self.text_tokens()),
+            roughly(self.text_tokens()),
         );
         let redacted = (self.episodes_redacted > 0).then(|| {
             let episodes = plural(self.episodes_redacted, "stored episode");
