@@ -306,10 +306,15 @@ fn matches(decision: &Decision, words: &[String]) -> Vec<String> {
         decision.about.as_ref(),
         decision.instead_of.as_ref(),
     ];
+    // what an address is made of says nothing about it
+    let words_of = |part: &'_ str| -> Vec<String> {
+        let plain = part.split_whitespace().filter(|word| !word.contains("://"));
+        plain.flat_map(tokens).collect()
+    };
     let present: BTreeSet<String> = parts
         .into_iter()
         .flatten()
-        .flat_map(|t| tokens(t))
+        .flat_map(|part| words_of(part))
         .collect();
     let is_present = |word: &&String| present.iter().any(|present| is_same(present, word));
     words.iter().filter(is_present).cloned().collect()
@@ -328,6 +333,11 @@ mod tests {
             ..Decision::default()
         };
         let count = |question: &str| matches(&decision, &content_words(question)).len();
+        let linked = Decision {
+            decision: "Review https://trails.example/4/redis-is-faster please".into(),
+            ..Decision::default()
+        };
+        assert_eq!(matches(&linked, &content_words("redis")).len(), 0);
         assert_eq!(count("redis session cookie"), 3);
         assert_eq!(count("red keyboard"), 0);
     }
