@@ -84,7 +84,7 @@ pub struct KnownFields(FxHashMap<String, Vec<KnownField>>);
 impl KnownFields {
     /// # Panics
     /// When the embedded table doesn't fit its rows; every table has a test that reads it.
-    pub fn of(embedded: &str) -> KnownFields {
+    pub fn of(embedded: &'static str) -> KnownFields {
         let mut all = KnownFields(FxHashMap::default());
         for field in table::rows::<Vec<KnownField>>(embedded) {
             let of_record = all.0.entry(field.record.clone()).or_default();

@@ -73,7 +73,7 @@ impl Injected {
     ///
     /// # Panics
     /// When the embedded table doesn't fit its rows; every table has a test that reads it.
-    pub fn of(embedded: &str) -> Injected {
+    pub fn of(embedded: &'static str) -> Injected {
         let own: &'static [Row] = table::rows::<Vec<Row>>(embedded).leak();
         let rows = || COMMON.iter().chain(own);
         let marked = |row: &&Row| memchr3(b'<', b'[', b'#', row.open.as_bytes()).is_some();

@@ -226,7 +226,7 @@ pub fn language(text: &str) -> Option<&'static Language> {
 }
 
 impl Language {
-    fn new(table: &str) -> Language {
+    fn new(table: &'static str) -> Language {
         let written: Written = table::rows(table);
         let script = WritingSystem {
             spaced: written.spaced,

@@ -4,7 +4,6 @@
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, StartKind};
 use regex::Regex;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,11 +30,11 @@ macro_rules! embedded {
 }
 pub(crate) use embedded;
 
-/// The rows of an [`embedded!`] table.
+/// The rows of an [`embedded!`] table; they may borrow from it.
 ///
 /// # Panics
 /// When it doesn't fit its rows; every table has a test that reads it.
-pub fn rows<T: DeserializeOwned>(embedded: &str) -> T {
+pub fn rows<T: Deserialize<'static>>(embedded: &'static str) -> T {
     let rows = match cfg!(test) {
         true => through_json(embedded),
         false => serde_json::from_str(embedded).map_err(|error| error.to_string()),
@@ -44,10 +43,11 @@ pub fn rows<T: DeserializeOwned>(embedded: &str) -> T {
 }
 
 /// As the build writes it for the program: a bare `null` or `yes` is no word there.
-fn through_json<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
+fn through_json<T: Deserialize<'static>>(yaml: &str) -> Result<T, String> {
     let table: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
     let json = serde_json::to_string(&table).map_err(|e| e.to_string())?;
-    serde_json::from_str(&json).map_err(|e| e.to_string())
+    // tests only: the program's tables are constants
+    serde_json::from_str(json.leak()).map_err(|e| e.to_string())
 }
 
 /// A pattern of a table. `\w`, `\d`, `\s` and `\b` mean ASCII: Unicode's classes take a run of one line

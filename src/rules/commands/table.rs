@@ -8,7 +8,7 @@ use serde::Deserialize;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// What commands of one kind are for.
 #[derive(Clone, Debug)]
@@ -32,13 +32,27 @@ pub fn class(name: &str) -> Option<&'static Class> {
 
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(written()));
 
-/// The table as it is looked up.
+/// The table as it is looked up. What is known of a program is worked out when it is first met: a run of one
+/// line meets few.
 pub(super) struct Table {
     classes: Vec<Class>,
-    by_name: FxHashMap<String, usize>,
-    programs: FxHashMap<String, Program>,
-    targets: FxHashMap<String, String>,
-    verbs: FxHashMap<String, Intent>,
+    by_name: FxHashMap<&'static str, usize>,
+    programs: FxHashMap<&'static str, OnceLock<Box<Program>>>,
+    /// By their first word; those of one program as the table has them.
+    commands: Vec<WrittenCommand>,
+    values: FxHashMap<&'static str, Vec<String>>,
+    wrappers: Vec<WrittenWrapper>,
+    shells: Vec<&'static str>,
+    runners: Vec<&'static str>,
+    targets: FxHashMap<&'static str, &'static str>,
+    verbs: FxHashMap<&'static str, Intent>,
+}
+
+struct WrittenCommand {
+    base: &'static str,
+    words: &'static str,
+    /// In `Table::classes`.
+    class: usize,
 }
 
 /// What is known of a first word.
@@ -93,14 +107,15 @@ pub(super) struct Wrapper {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
-    classes: BTreeMap<String, WrittenClass>,
-    commands: BTreeMap<String, Vec<String>>,
-    values: FxHashMap<String, Vec<String>>,
+    #[serde(borrow)]
+    classes: BTreeMap<&'static str, WrittenClass>,
+    commands: BTreeMap<&'static str, Vec<&'static str>>,
+    values: FxHashMap<&'static str, Vec<String>>,
     wrappers: Vec<WrittenWrapper>,
-    shells: Vec<String>,
-    runners: Vec<String>,
-    targets: BTreeMap<String, Vec<String>>,
-    verbs: BTreeMap<Intent, Vec<String>>,
+    shells: Vec<&'static str>,
+    runners: Vec<&'static str>,
+    targets: BTreeMap<&'static str, Vec<&'static str>>,
+    verbs: BTreeMap<Intent, Vec<&'static str>>,
     #[cfg(test)]
     pub(super) samples: BTreeMap<String, Vec<String>>,
 }
@@ -117,7 +132,8 @@ struct WrittenClass {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenWrapper {
-    names: Vec<String>,
+    #[serde(borrow)]
+    names: Vec<&'static str>,
     takes: Vec<String>,
     #[serde(default)]
     args: usize,
@@ -135,88 +151,78 @@ pub(super) fn written() -> Written {
 
 impl Table {
     fn of(written: Written) -> Table {
-        let names = written.classes.keys().cloned().zip(0..);
-        let by_name: FxHashMap<String, usize> = names.collect();
+        let names = written.classes.keys().copied().zip(0..);
+        let by_name: FxHashMap<&str, usize> = names.collect();
         let classes = written.classes.into_iter();
-        let mut table = Table {
+        let commands = written.commands.into_iter().flat_map(|(class, all)| {
+            let class = by_name[class];
+            all.into_iter().map(move |words| WrittenCommand {
+                base: base(words),
+                words,
+                class,
+            })
+        });
+        let mut commands: Vec<WrittenCommand> = commands.collect();
+        commands.sort_by_key(|command| command.base);
+        let wrapped = written.wrappers.iter().flat_map(|one| &one.names);
+        let bases = commands.iter().map(|command| command.base);
+        let bases = bases
+            .chain(written.values.keys().copied())
+            .chain(written.shells.iter().copied())
+            .chain(wrapped.chain(&written.runners).map(|name| base(name)));
+        Table {
+            programs: bases.map(|base| (base, OnceLock::new())).collect(),
             classes: classes.map(|(name, class)| class.named(name)).collect(),
             by_name,
-            programs: FxHashMap::default(),
+            commands,
+            values: written.values,
+            wrappers: written.wrappers,
+            shells: written.shells,
+            runners: written.runners,
             targets: inverted(written.targets),
             verbs: inverted(written.verbs),
-        };
-        for (class, commands) in &written.commands {
-            for command in commands {
-                table.add(command, class);
-            }
-        }
-        for (name, values) in written.values {
-            table.program_of(name).values = values;
-        }
-        for name in written.shells {
-            table.program_of(name).is_shell = true;
-        }
-        for wrapper in &written.wrappers {
-            table.wrap(wrapper);
-        }
-        for name in &written.runners {
-            let (base, rest) = split(name);
-            let (flags, words) = rest.into_iter().partition(|w| is_flag(w));
-            let runner = Runner { words, flags };
-            table.program_of(base).runners.push(runner);
-        }
-        // the first row that fits is taken: what asks for more stands before what asks for less
-        let classes = &table.classes;
-        for program in table.programs.values_mut() {
-            for rows in program.named.values_mut().chain([&mut program.plain]) {
-                rows.sort_by_key(|row| {
-                    let values = row.flags.iter().filter(|flag| flag.value.is_some()).count();
-                    let asks = (row.words.len(), row.flags.len() + values);
-                    std::cmp::Reverse((asks, classes[row.class].rank))
-                });
-            }
-            let wrappers = &mut program.wrappers;
-            wrappers.sort_by_key(|row| std::cmp::Reverse(row.words.len()));
-        }
-        table
-    }
-
-    fn program_of(&mut self, name: String) -> &mut Program {
-        self.programs.entry(name).or_default()
-    }
-
-    fn add(&mut self, command: &str, class: &str) {
-        let (base, rest) = split(command);
-        let (flags, words): (Vec<_>, Vec<_>) = rest.into_iter().partition(|w| is_flag(w));
-        let row = Row {
-            words,
-            flags: flags.into_iter().map(Flag::from).collect(),
-            class: self.by_name[class],
-        };
-        let program = self.program_of(base);
-        match row.words.first() {
-            Some(first) => program.named.entry(first.clone()).or_default().push(row),
-            None => program.plain.push(row),
-        }
-    }
-
-    fn wrap(&mut self, wrapper: &WrittenWrapper) {
-        for name in &wrapper.names {
-            let (base, words) = split(name);
-            self.program_of(base).wrappers.push(Wrapper {
-                words,
-                takes: wrapper.takes.clone(),
-                args: wrapper.args,
-                joins: wrapper.joins || wrapper.goes_on.is_some(),
-                goes_on: wrapper.goes_on.clone(),
-                known: wrapper.known,
-            });
         }
     }
 
     /// What is known of a first word.
     pub(super) fn program(&self, base: &str) -> Option<&Program> {
-        self.programs.get(base)
+        let (base, known) = self.programs.get_key_value(base)?;
+        Some(known.get_or_init(|| Box::new(self.known_of(base))))
+    }
+
+    fn known_of(&self, base: &str) -> Program {
+        let mut program = Program {
+            is_shell: self.shells.contains(&base),
+            values: self.values.get(base).cloned().unwrap_or_default(),
+            ..Program::default()
+        };
+        let from = self.commands.partition_point(|one| one.base < base);
+        let own = self.commands[from..].iter();
+        for command in own.take_while(|one| one.base == base) {
+            program.add(command);
+        }
+        for wrapper in &self.wrappers {
+            let own = wrapper.names.iter().map(|name| split(name));
+            for (_, words) in own.filter(|(first, _)| *first == base) {
+                program.wrappers.push(wrapper.with(words));
+            }
+        }
+        let runners = self.runners.iter().map(|name| split(name));
+        for (_, rest) in runners.filter(|(first, _)| *first == base) {
+            let (flags, words) = rest.into_iter().partition(|w| is_flag(w));
+            program.runners.push(Runner { words, flags });
+        }
+        // the first row that fits is taken: what asks for more stands before what asks for less
+        for rows in program.named.values_mut().chain([&mut program.plain]) {
+            rows.sort_by_key(|row| {
+                let values = row.flags.iter().filter(|flag| flag.value.is_some()).count();
+                let asks = (row.words.len(), row.flags.len() + values);
+                std::cmp::Reverse((asks, self.classes[row.class].rank))
+            });
+        }
+        let wrappers = &mut program.wrappers;
+        wrappers.sort_by_key(|row| std::cmp::Reverse(row.words.len()));
+        program
     }
 
     /// What a name of a task or script says: the first of its words that the table knows.
@@ -224,7 +230,7 @@ impl Table {
         let words = name.split(|c: char| !c.is_ascii_alphanumeric());
         let class = words.flat_map(cased).find_map(|word| {
             let known = self.targets.get(word);
-            known.or_else(|| self.targets.get(&word.to_ascii_lowercase()))
+            known.or_else(|| self.targets.get(&*word.to_ascii_lowercase()))
         })?;
         Some(self.class(class))
     }
@@ -232,7 +238,7 @@ impl Table {
     /// What a word of a subcommand says.
     pub(super) fn verb(&self, word: &str) -> Option<Intent> {
         let word = word.to_ascii_lowercase();
-        let known = self.verbs.get(&word).copied();
+        let known = self.verbs.get(&*word).copied();
         known.or_else(|| names::intent(&word))
     }
 
@@ -242,6 +248,20 @@ impl Table {
 }
 
 impl Program {
+    fn add(&mut self, command: &WrittenCommand) {
+        let (_, rest) = split(command.words);
+        let (flags, words): (Vec<_>, Vec<_>) = rest.into_iter().partition(|w| is_flag(w));
+        let row = Row {
+            words,
+            flags: flags.into_iter().map(Flag::from).collect(),
+            class: command.class,
+        };
+        match row.words.first() {
+            Some(first) => self.named.entry(first.clone()).or_default().push(row),
+            None => self.plain.push(row),
+        }
+    }
+
     /// The class of the row that has most in common with the command, and how many subcommands
     /// that row names. `subs` are the command's [`positional`] arguments.
     pub(super) fn find(
@@ -336,11 +356,25 @@ fn starts(words: &[String], given: &[impl PartialEq<String>]) -> bool {
     words.len() <= given.len() && given.iter().zip(words).all(|(a, b)| a == b)
 }
 
+impl WrittenWrapper {
+    /// For the name that goes on with these words.
+    fn with(&self, words: Vec<String>) -> Wrapper {
+        Wrapper {
+            words,
+            takes: self.takes.clone(),
+            args: self.args,
+            joins: self.joins || self.goes_on.is_some(),
+            goes_on: self.goes_on.clone(),
+            known: self.known,
+        }
+    }
+}
+
 impl WrittenClass {
-    fn named(self, name: String) -> Class {
+    fn named(self, name: &str) -> Class {
         let sources = || super::super::names::signals(self.intent, self.domain);
         Class {
-            name,
+            name: name.to_owned(),
             intent: self.intent,
             domain: self.domain,
             rank: self.rank,
@@ -419,12 +453,20 @@ fn cased(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn split(command: &str) -> (String, Vec<String>) {
-    let mut words = command.split(' ').map(str::to_owned);
-    (words.next().unwrap_or_default(), words.collect())
+/// A command's first word.
+fn base(command: &'static str) -> &'static str {
+    command.split(' ').next().unwrap_or_default()
 }
 
-fn inverted<K: Clone>(lists: BTreeMap<K, Vec<String>>) -> FxHashMap<String, K> {
+fn split(command: &str) -> (&str, Vec<String>) {
+    let mut words = command.split(' ');
+    (
+        words.next().unwrap_or_default(),
+        words.map(str::to_owned).collect(),
+    )
+}
+
+fn inverted<K: Clone>(lists: BTreeMap<K, Vec<&'static str>>) -> FxHashMap<&'static str, K> {
     let pairs = lists.into_iter();
     pairs
         .flat_map(|(key, words)| words.into_iter().map(move |word| (word, key.clone())))
