@@ -159,7 +159,7 @@ fn value(said: &Consent) -> Value {
         "given": said.given,
         "text": said.text,
         "version": said.version,
-        "at": said.at,
+        "at": said.at.rfc3339_millis(),
     })
 }
 

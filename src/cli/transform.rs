@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 /// Reads names of log files from standard input, one a line, and prints what the stages make of
 /// them as JSON lines: episodes, rejects, the account of every line, counters, and how far each
 /// file was read. For data platforms that run sessionmill inside their own engine (docs/engine.md).
-/// Uses no home, no store and no network. Files that may hold the same records (forks, resumed
-/// sessions) have to be in the same call.
+/// Uses no home, no store and no network, and one thread unless --jobs says otherwise. Files that
+/// may hold the same records (forks, resumed sessions) have to be in the same call.
 #[derive(clap::Args, Debug)]
 pub struct TransformArgs {
     /// Use the settings, rules and redact.key of this folder [default: built-in settings]

@@ -126,7 +126,7 @@ const SESSION: [Column; 29] = [
     )
     .or_null(),
     real("wall_minutes", "from first to last episode").or_null(),
-    text("version", "the agent's last version").or_null(),
+    text("version", "the last version of the agent").or_null(),
     texts("models", "the models that answered"),
     texts("pull_requests", "links that its log names"),
     text("forked_from", "the session that it was forked from").or_null(),
@@ -161,8 +161,8 @@ const SESSION_COST: [Column; 2] = [
 fn episodes() -> Table {
     Table {
         name: "episodes",
-        meaning: "One row per episode: a part of a session, a summary of one, a memory, or what is \
-                  told of a git operation or a file.",
+        meaning: "One row per episode: a part of a session, a summary of one, a memory, or what was \
+                  recorded of a git operation or a file.",
         key: &["episode_id"],
         columns: columns(&[&WHOSE, &EPISODE, &TOKENS]),
     }
@@ -190,11 +190,11 @@ const EPISODE: [Column; 26] = [
     time("ended_at", "its last record").or_null(),
     int(
         "line_from",
-        "first line in the log, from 1; 0: it is of no log",
+        "first line in the log, from 1; 0: it has no log",
     ),
     int("line_to", "last line"),
     int("byte_from", "first byte in the log, decompressed"),
-    int("byte_to", "the byte behind its last one"),
+    int("byte_to", "the byte after its last one"),
     text("revision", "changes when the text does: 16 hex digits"),
     text(
         "text",
@@ -202,7 +202,7 @@ const EPISODE: [Column; 26] = [
                   (`upload.keep_local: false`)",
     )
     .or_null(),
-    int("text_bytes", "of that text"),
+    int("text_bytes", "bytes of that text"),
     int("read_bytes", "bytes of log that it stands for"),
     int("records", "records of the log"),
     int("prompts", "people's prompts"),
@@ -210,12 +210,15 @@ const EPISODE: [Column; 26] = [
     int("calls", "tool calls"),
     int("failures", "failed tool calls"),
     int("refusals", "tool calls that a person refused"),
-    int("user_bytes", "of people's words"),
-    int("agent_bytes", "of the agent's words"),
-    int("digest_bytes", "of the lines that stand for tool calls"),
+    int("user_bytes", "bytes of people's words"),
+    int("agent_bytes", "bytes of the agent's words"),
+    int(
+        "digest_bytes",
+        "bytes of the lines that stand for tool calls",
+    ),
     int(
         "output_bytes",
-        "of the tool outputs that those lines stand for",
+        "bytes of the tool outputs that those lines stand for",
     ),
 ];
 
@@ -232,10 +235,10 @@ const MESSAGE: [Column; 3] = [
     text(
         "kind",
         "`prompt`, `aside` (a person, while the agent worked), `task` (what a sub-agent was \
-                  told), `answer` (the agent), `error` (the agent's own), `note` (about the session)",
+                  told), `answer` (the agent), `error` (of the agent itself), `note` (about the session)",
     ),
     text("text", "the words, secrets masked"),
-    int("text_bytes", "of them"),
+    int("text_bytes", "bytes of that text"),
 ];
 
 fn tool_calls() -> Table {
@@ -274,11 +277,8 @@ fn commands() -> Table {
 
 const COMMAND: [Column; 8] = [
     text("command", "the command line, at most 300 characters"),
-    text(
-        "program",
-        "the program that stands for it: `cargo`; empty where none runs",
-    ),
-    text("name", "with its subcommand: `cargo test`"),
+    text("program", "the main program: `cargo`; empty if none runs"),
+    text("name", "the program with its subcommand: `cargo test`"),
     text(
         "intent",
         "what it is for: `create`, `modify`, `delete`, `read`, `search`, `execute`, `configure`, \
@@ -286,7 +286,7 @@ const COMMAND: [Column; 8] = [
     ),
     text("status", "as in `tool_calls`"),
     boolean("failed", "`status` is `failed`"),
-    int("exit_code", "of one that failed, where it is known").or_null(),
+    int("exit_code", "if it failed and the code is known").or_null(),
     text("result", "what it printed, in a few words").or_null(),
 ];
 
@@ -304,7 +304,7 @@ const TEST: [Column; 10] = [
     text("command", "the command that ran them").or_null(),
     text(
         "runner",
-        "`pytest`, `cargo test`, …; null: a coverage alone",
+        "`pytest`, `cargo test`, …; null: only a coverage was printed",
     )
     .or_null(),
     int("passed", "tests that passed").or_null(),
@@ -333,8 +333,8 @@ const FILE: [Column; 5] = [
     int("nth", "counts from 0 within the call"),
     text(
         "path",
-        "from the project's folder where it is below it; else as the call named it, where paths are \
-                  hidden only its name",
+        "relative to the project's folder if it is below it, else as the call named it; only its name \
+                  where paths are hidden",
     ),
     text(
         "change",
@@ -347,7 +347,7 @@ const FILE: [Column; 5] = [
 fn activity() -> Table {
     Table {
         name: "activity",
-        meaning: "One row per episode of a session: what kind of work it was, by today's rules.",
+        meaning: "One row per episode of a session: what kind of work it was, by the current rules.",
         key: &["episode_id"],
         columns: columns(&[&WHOSE, &ACTIVITY]),
     }
@@ -367,7 +367,7 @@ const ACTIVITY: [Column; 14] = [
         "the strongest kind; null: mixed, or too little to tell",
     )
     .or_null(),
-    real("strength", "how much there was to tell it by"),
+    real("strength", "the strongest signal, before scaling"),
     real("building", "0 to 1, relative to the strongest"),
     real("fixing", "0 to 1"),
     real("configuring", "0 to 1"),
@@ -389,7 +389,7 @@ fn decisions() -> Table {
 
 const DECISION: [Column; 8] = [
     int("nth", "counts from 0 within the session"),
-    text("episode_id", "the episode that tells it"),
+    text("episode_id", "the episode in which it was made"),
     int("line", "the line of its record in the log, from 1"),
     time("ts", "when its episode began").or_null(),
     text(
@@ -424,27 +424,27 @@ const GIT: [Column; 26] = [
     text("to_branch", "of a checkout: where it went").or_null(),
     text("old_commit", "the commit before").or_null(),
     text("new_commit", "the commit after").or_null(),
-    text("message", "what git's log says of it"),
+    text("message", "the message in git's reflog"),
     text(
         "done_by",
-        "the agent that did it, `person` or `unknown`; null: not judged yet",
+        "the agent that did it, `person` or `unknown`; null: not examined yet",
     )
     .or_null(),
     int("commits_made", "commits that it brought (the first few)"),
     int(
         "commits_left",
-        "commits that no longer were on the branch afterwards",
+        "commits that were no longer on the branch afterwards",
     ),
     int(
         "commits_lost",
-        "of those that were left or taken back, the ones whose work is nowhere any more",
+        "of those that were left or undone, the ones whose work exists nowhere any more",
     ),
     int("files", "files that it changed"),
     int("added", "lines"),
     int("removed", "lines"),
-    boolean("undoes", "it took something back"),
-    boolean("gave_up", "work was lost with it; null: not judged yet").or_null(),
-    text("kept_in", "where the work is that was left and not lost").or_null(),
+    boolean("undoes", "it undid something"),
+    boolean("gave_up", "work was lost with it; null: not examined yet").or_null(),
+    text("kept_in", "where the work that it left still exists").or_null(),
     text("reason", "why, in the words that were said").or_null(),
     text("reason_by", "`user` or `agent`").or_null(),
     text("reason_confidence", "`high`, `medium`").or_null(),
@@ -467,7 +467,7 @@ const USAGE: [Column; 3] = [
     time("ts", "when the half hour began; null: not known").or_null(),
     text(
         "model",
-        "as the log writes it, `[1m]` behind it on long requests; null: not known",
+        "as the log writes it, with `[1m]` appended for long requests; null: not known",
     )
     .or_null(),
 ];
@@ -502,7 +502,7 @@ const LEDGER: [Column; 5] = [
     text(
         "fate",
         "`kept`, `filtered`, `copied`, `unknown`, `rejected`, `pending` (incomplete last line), \
-                  `glued` (values beyond the first on their line; these are no lines)",
+                  `glued` (values after the first on their line; not counted as lines)",
     ),
     text("reason", "the kind of record, or why"),
     int("lines", "how many"),

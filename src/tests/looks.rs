@@ -4,6 +4,7 @@
 use super::forget;
 use super::world::Desk;
 use crate::model::layout::style::width;
+use crate::model::time::Time;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -287,6 +288,26 @@ fn json_documents_have_the_fields_that_the_docs_name() {
         }
         wants.extend(["schema_version", "command"]);
         assert_eq!(found, wants, "{line}");
+    }
+}
+
+#[test]
+fn json_documents_have_times_that_people_can_read() {
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    for (line, time) in [
+        (
+            "recap --since 2025-01-01",
+            "/recap/projects/0/worked_on/0/ended",
+        ),
+        ("consent list", "/consents/0/at"),
+        ("sessions", "/sessions/0/ended"),
+        ("status", "/last_run"),
+    ] {
+        let json = desk.run(&format!("sessionmill {line} --json")).json();
+        let found = json.pointer(time).and_then(|time| time.as_str());
+        let is_rfc3339 = |time: &str| Time::parse(time).is_some() && time.ends_with('Z');
+        assert!(found.is_some_and(is_rfc3339), "{line}: {json}");
     }
 }
 

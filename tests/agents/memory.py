@@ -75,13 +75,13 @@ def hooks(b):
     b.check("opencode: recall reaches the model with its reason", "graphiti_memory" in told and "buoy" in told, told[-400:])
     for _ in range(4):
         b.claude(ASK)
-    b.figures["what Claude Code waits for a hook, in the middle"] = f"{statistics.median(waited(b)):.0f} ms"
+    b.figures["how long Claude Code waits for a hook (median)"] = f"{statistics.median(waited(b)):.0f} ms"
     program = b.bin / "sessionmill"
     program.rename(b.bin / "away")
     b.claude("Please tell me about the fetch retries without a program")
     (b.bin / "away").rename(program)
     done = b.mill("hooks", "remove")
-    b.check("hooks are taken out, and every byte is as it was", files(b) == before, done.stderr)
+    b.check("hooks are removed, and every byte is as before", files(b) == before, done.stderr)
 
 
 def results(b, before):
@@ -129,7 +129,7 @@ def every_tool(b, agent, before):
 def servers(b):
     before = files(b)
     done = b.mill("mcp", "install", *EACH)
-    b.check("the server is installed", done.returncode == 0, done.stderr)
+    b.check("the MCP server is installed", done.returncode == 0, done.stderr)
     for folder in b.folders:
         done = b.mill("track", "add", str(folder), "--include", "*.md")
         b.check(f"files of {folder.name} are tracked", done.returncode == 0, done.stderr)
@@ -154,7 +154,7 @@ def servers(b):
     b.opencode("Try all of the memory tools of the dock")
     every_tool(b, "opencode", n)
     b.mill("mcp", "remove")
-    b.check("the server is taken out, and every byte is as it was",
+    b.check("the MCP server is removed, and every byte is as before",
             files(b) == before and "sessionmill" not in servers_of(b), servers_of(b))
 
 

@@ -3,11 +3,11 @@ import json
 import pathlib
 
 HERE = pathlib.Path(__file__).parent
-HEAD = """# The agents that were tried
+HEAD = """# Tested agents
 
-`make test-agents` installs the agents from npm, lets them work in homes of their own against a scripted model on this machine, and checks independently what is stored. It writes this page. `AGENTS=latest make test-agents` takes the newest versions in place of those in `tests/agents/versions.json`.
+`make test-agents` installs the agents from npm, lets them work in temporary homes with a scripted model on this machine, and checks independently what is stored. It writes this page. `AGENTS=latest make test-agents` takes the newest versions instead of those in `tests/agents/versions.json`.
 
-| agent | package | version | tried on | result |
+| agent | package | version | tested on | result |
 | --- | --- | --- | --- | --- |
 """
 

@@ -58,7 +58,7 @@ def look(b, busy):
     for what, fork, origin in [("claude: --fork-session", "@C2@", "@C1@"), ("codex: fork", "@X2@", "@X1@"),
                                ("qwen: --fork-session", "@Q2@", "@Q1@"), ("opencode: --fork", "@O2@", "@O1@"), *branch]:
         got = {n: found.get(names.get(n), {}).get("forked_from") for n in (fork, origin)}
-        b.check(f"{what} makes a fork of its origin, which is of none and goes on",
+        b.check(f"{what} makes a fork that names its origin, which is no fork itself",
                 got == {fork: names.get(origin), origin: None}, got)
     people = logs.claude_sessions(b.home).keys()
     missing = people - found.keys()
@@ -86,7 +86,7 @@ def look(b, busy):
     streams = {id: [e["stream"] for e in s["episodes"] if e["stream"]] for id, s in told.items()}
     for agent, name in (("claude", "@HELPED@"), ("codex", "@XHELPED@"), ("gemini", "@GHELPED@"),
                         ("qwen", "@QHELPED@"), ("opencode", "@OHELPED@")):
-        b.check(f"{agent}: a helper's turns are a stream of the session", streams.get(names.get(name)), streams)
+        b.check(f"{agent}: a sub-agent's turns are a stream of the session", streams.get(names.get(name)), streams)
 
 
 def same(b, one, other, what):
@@ -110,7 +110,7 @@ def lines(b):
             f"{fates}, pending {torn}, of {counted}")
     unknown = {u.get("kind") or u.get("name"): u.get("count") for u in status["unknown"]}
     b.check("no line is of an unknown kind", fates.get("unknown", 0) == 0 and not unknown, unknown)
-    b.check("no line is refused", fates.get("rejected", 0) == 0, ledger["lines"].get("rejected"))
+    b.check("no line is rejected", fates.get("rejected", 0) == 0, ledger["lines"].get("rejected"))
 
 
 def outcomes(b, found):

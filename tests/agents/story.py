@@ -49,7 +49,7 @@ def heard_while_busy(b):
     [listener.join() for listener in listeners]
     watch.terminate()
     watch.wait()
-    b.figures["a word said → found, with `watch`, while the agent works"] = f"{max(waits, default=99):.0f} s"
+    b.figures["longest time until what a working agent says can be found, with `watch`"] = f"{max(waits, default=99):.0f} s"
     b.check("watch: what a busy agent says is found within 12 s", len(waits) == 2 and max(waits) <= 12, waits)
 
 
@@ -131,7 +131,7 @@ def gemini_in_a_terminal(b):
     # headless, Gemini CLI deletes the chat after an error
     b.typed("g", "Please cause an API error in the stockroom")
     refused = b.wait(lambda: "API Error" in b.screen("g") or "request failed" in b.screen("g"))
-    b.check("gemini: an API error is told", refused, b.screen("g"))
+    b.check("gemini: shows an API error", refused, b.screen("g"))
     b.typed("g", "Write a slow poem about shelves")
     b.wait(lambda: any(r["note"] == "Write a slow poem#0" for r in b.script.requests))
     time.sleep(1.5)

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "tracking-config")]
 pub struct WireTracking {
-    /// For editors: where this schema lies.
+    /// For editors: the location of this schema.
     #[serde(rename = "$schema")]
     pub schema: Option<String>,
     /// Shape of this file: "1.0".

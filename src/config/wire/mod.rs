@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "graphiti.config")]
 pub struct WireConfig {
-    /// For editors: where this schema lies.
+    /// For editors: the location of this schema.
     #[serde(rename = "$schema")]
     pub schema: Option<String>,
     /// Shape of this file: "2.0.0". Absent or 1.x is the old shape; its missing keys take defaults.

@@ -6,7 +6,7 @@ use crate::model::summary::{ChangedFile, SessionOutcome, Sourced, Summary, is_qu
 use crate::model::time::Time;
 use crate::rules::paths::is_throwaway;
 use crate::rules::words::{content_words, sentences};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -46,6 +46,7 @@ pub struct SessionWork {
     /// How it ended.
     pub outcome: Option<SessionOutcome>,
     /// When.
+    #[serde(serialize_with = "rfc3339_millis")]
     pub ended: Option<Time>,
     /// Files that it changed, scratch files left out.
     pub files: u64,
@@ -109,6 +110,11 @@ impl Committed {
             files: None,
         }
     }
+}
+
+/// As machine output has times.
+fn rfc3339_millis<S: Serializer>(time: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+    time.map(Time::rfc3339_millis).serialize(to)
 }
 
 /// A fact with the session that it comes from.

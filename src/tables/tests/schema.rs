@@ -32,7 +32,7 @@ fn documented() -> String {
         let key: Vec<String> = table.key.iter().map(|k| format!("`{k}`")).collect();
         let _ = write!(
             text,
-            "\n## {}\n\n{} A row is told by {}.\n\n| column | type | |\n| --- | --- | --- |\n",
+            "\n## {}\n\n{} Key: {}.\n\n| column | type | |\n| --- | --- | --- |\n",
             table.name,
             table.meaning,
             key.join(", ")
