@@ -224,6 +224,16 @@ pub fn points(word: &str) -> bool {
     TABLE.points.contains(word)
 }
 
+/// A word that an ask begins with which only puts things in their place: `switch`, `pull`.
+pub fn is_errand(word: &str) -> bool {
+    TABLE.errands.contains(word)
+}
+
+/// A word of an ask that has done what was said before: `fix`, `findings`.
+pub fn acts_on(word: &str) -> bool {
+    TABLE.acts.contains(word)
+}
+
 /// The text points at the work at hand: `this branch`, `the latest changes`, `the conflicts`.
 pub fn is_of_work_at_hand(words: &[String]) -> bool {
     const BETWEEN_MAX: usize = 3;
@@ -351,6 +361,8 @@ struct Written {
     verbs: FxHashSet<String>,
     moves: FxHashSet<String>,
     points: FxHashSet<String>,
+    acts: FxHashSet<String>,
+    errands: FxHashSet<String>,
     idle: FxHashSet<String>,
     deictic: FxHashSet<String>,
     work: FxHashSet<String>,

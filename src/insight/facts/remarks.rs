@@ -81,6 +81,19 @@ fn remark(words: &str) -> Vec<String> {
 /// Stands before what was stated in the middle of work.
 pub(super) const SO_FAR: &str = "So far: ";
 
+/// Stands before an answer that changed nothing, where files were changed later.
+pub(super) const AT_FIRST: &str = "At first: ";
+
+/// The same, where work was asked for, or where later turns changed the same files.
+pub(super) const FIRST: &str = "First: ";
+
+/// What stands before an answer, and the answer.
+pub(super) fn without_lead(text: &str) -> (&str, &str) {
+    let leads = [SO_FAR, AT_FIRST, FIRST];
+    let lead = leads.iter().find(|lead| text.starts_with(**lead));
+    text.split_at(lead.map_or(0, |lead| lead.len()))
+}
+
 /// A list stands in lines of its own.
 pub(super) fn led(lead: &str, text: String) -> String {
     match text.lines().next().is_some_and(is_point) {
