@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn of_a_document_what_is_wrong_is_told() {
         let long = "The shop prints a page for each cart that somebody left in it, and one for each day of the week besides. \
-            All of these pages have the same head and the same foot, which nobody has looked at since the last year began.";
+            All of these pages have the same head and the same foot, which nobody has looked at since the last year began, and all of them lie in two folders, one for the day and one for its night.";
         let fault = "Currently, totals of both pages are rounded for each row, so that the day's total differs from its carts.";
         let plan = format!(
             "User: Implement this plan:\n\n# Two pages\n\n{long} {fault}\n\n## Steps\n\n- one"

@@ -102,8 +102,8 @@ fn is_verse(line: &str) -> bool {
 }
 
 /// The title of a document in a block, and what stands between it and the first section.
-pub(super) fn is_preamble<'t>(mut behind: impl Iterator<Item = &'t str>) -> bool {
-    let mut inside = behind.by_ref().map(str::trim);
+pub(super) fn is_preamble<'t>(behind: impl Iterator<Item = &'t str>) -> bool {
+    let mut inside = behind.map(str::trim);
     let is_title = inside
         .find(|line| !line.is_empty())
         .is_some_and(|line| line.starts_with("# "));

@@ -385,7 +385,11 @@ fn identified(address: &str, bytes_max: usize) -> String {
     let room = bytes_max.saturating_sub(host.len() + "/…/…".len());
     match kept.len() <= room {
         true => format!("{host}/…/{kept}"),
-        false => format!("{host}/…/{}…", &kept[..kept.floor_char_boundary(room)]),
+        false => {
+            let part = &kept[..kept.floor_char_boundary(room)];
+            let end = part.rfind(['-', '_', '/', '.']).unwrap_or(part.len());
+            format!("{host}/…/{}…", &part[..end])
+        }
     }
 }
 

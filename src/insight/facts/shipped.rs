@@ -1,4 +1,4 @@
-//! What a session shipped first, in the agent's words: a title or subject names what asks only point at.
+//! What a session shipped, in the agent's words: a title or subject names what asks only point at.
 
 use super::line::LocatedItem;
 use super::words::clipped;
@@ -12,7 +12,7 @@ const WORDS_MIN: usize = 2;
 /// Of what was shipped.
 const SHIPPED_CHARS_MAX: usize = 72;
 
-/// The title of the first pull request, else the subject of the first commit: what an ask was about where it
+/// The title of the first pull request, else the subject of the largest commit: what an ask was about where it
 /// says no more than "ship it", and the names of things that were asked for by pointing at them.
 pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
     let title = lines.iter().find_map(|line| {
@@ -27,23 +27,39 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
         let title = after[1..].split_once(mark)?.0;
         (!title.contains(['…', '$'])).then_some(title)
     });
-    let findings = lines.iter().flat_map(|line| line.item.findings);
-    let mut subjects = findings.filter_map(|finding| match finding {
-        // it mends what another commit is about
-        Finding::Commit { subject, .. } => Some(subject.trim_start_matches("fixup! ")),
-        _ => None,
-    });
     let says = |subject: &&str| {
         content_words(subject).len() >= WORDS_MIN && !subject.starts_with("Merge ")
     };
     let title = title.filter(|title| says(title)).map(|title| ("PR", title));
-    let (what, subject) = title.or_else(|| Some(("commit", subjects.find(says)?)))?;
+    let (what, subject) = title.or_else(|| Some(("commit", largest(lines, says)?)))?;
     Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
+}
+
+/// The subject of the commit that changed most, where git printed how much each changed, else of the first one.
+fn largest<'t>(lines: &[LocatedItem<'t>], says: impl Fn(&&str) -> bool) -> Option<&'t str> {
+    let findings = lines.iter().flat_map(|line| line.item.findings);
+    let all = findings.filter_map(|finding| match finding {
+        // it mends what another commit is about
+        Finding::Commit { subject, size, .. } => {
+            let lines = size.as_ref().map(|size| size.added + size.removed);
+            Some((subject.trim_start_matches("fixup! "), lines))
+        }
+        _ => None,
+    });
+    let mut all = all.filter(|(subject, _)| says(subject));
+    let mut main = all.next()?;
+    for (subject, lines) in all {
+        if main.1.is_some() && lines > main.1 {
+            main = (subject, lines);
+        }
+    }
+    Some(main.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::finding::CommitSize;
 
     #[test]
     fn a_title_says_more_than_a_subject() {
@@ -57,6 +73,30 @@ mod tests {
         let committed = line("Action: Bash(git commit) → ok", &commit);
         let wants = "commit: Round totals half up";
         assert_eq!(shipped(&[committed]).as_deref(), Some(wants));
+        let sized = |subject: &str, added| {
+            [Finding::Commit {
+                hash: "0abc125".into(),
+                subject: subject.into(),
+                again: false,
+                size: Some(CommitSize {
+                    files: 1,
+                    added,
+                    removed: 0,
+                }),
+            }]
+        };
+        let (small, large) = (
+            sized("Test colors of carts", 4),
+            sized("Add a page of carts", 90),
+        );
+        let both = [
+            line("Action: Bash(git commit) → ok", &small),
+            line("Action: Bash(git commit) → ok", &large),
+        ];
+        assert_eq!(
+            shipped(&both).as_deref(),
+            Some("commit: Add a page of carts")
+        );
         let mending = [Finding::Commit {
             hash: "0abc124".into(),
             subject: "fixup! Round totals half up".into(),

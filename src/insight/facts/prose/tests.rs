@@ -157,7 +157,7 @@ fn a_long_address_keeps_what_it_names() {
     for (address, wants) in [
         (
             "review https://plans.example/gh/corner/shop/trails/4/carts-13x-faster-and-a-cache-of-all-the-rows-of-it now",
-            "review plans.example/…/trails/4/carts-13x-faster-and-a-cache-of… now",
+            "review plans.example/…/trails/4/carts-13x-faster-and-a-cache… now",
         ),
         (
             "see https://docs.example/a/long/way/down/to/the/very/last/of/all/pages/carts",
