@@ -345,7 +345,10 @@ pub fn is_stale(sentence: &str) -> bool {
 
 /// The prompt begins by refusing what was done or said before.
 pub fn is_objection(prompt: &str) -> bool {
-    let prompt = prompt.trim_start();
+    let mut prompt = prompt.trim_start();
+    while let Some(rest) = without_any(prompt, &TABLE.hesitates) {
+        prompt = rest;
+    }
     opened_by(prompt, &TABLE.objects).is_some()
 }
 
@@ -381,6 +384,7 @@ struct Written {
     stale: Vec<String>,
     headings: FxHashSet<String>,
     objects: Openers,
+    hesitates: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
@@ -423,6 +427,7 @@ mod tests {
             "No, leave the reset alone.",
             "that's wrong",
             "Please undo this",
+            "hmm, but it still doesn't work",
         ] {
             assert!(is_objection(prompt), "{prompt}");
         }

@@ -7,7 +7,7 @@ use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, done_so_far, led, parts, so_far, states};
 use super::stated::{STEP_BYTES_MAX, begun, one_line, stated};
-use super::taken_up::{is_reworked, is_taken_up, withdrawn};
+use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -229,7 +229,8 @@ fn answers<'l, 't>(
         // who was cut off right away says nothing
         let is_heard = |prompt: &&&Prompt<'_, '_>| says_anything(exchange(lines, prompt.at));
         let heard = opening[nth + 1..].iter().find(is_heard).or(next);
-        let is_refused = heard.is_some_and(|next| is_objection(next.line.words()));
+        let is_refused =
+            heard.is_some_and(|next| is_objection(next.line.words()) && !is_declined(lines, next));
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
         let is_last = next.is_none();

@@ -6,7 +6,7 @@ use super::prompts::{Prompt, exchange};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::rules::overtaken::withdraws;
-use crate::rules::replies::{Reply, picks_several, reply};
+use crate::rules::replies::{Reply, declines, picks_several, reply};
 use crate::rules::requests::{RequestKind, acts_on, is_idle, is_move, request};
 use crate::rules::words::{content_words, sentences};
 use rustc_hash::FxHashSet;
@@ -82,6 +82,15 @@ fn asks_for_it(words: &str) -> bool {
             asked.is_some_and(|asked| asked.kind == RequestKind::Ask)
         }),
     }
+}
+
+/// The prompt only says no to what the agent asked last: what it said before that stands.
+pub(super) fn is_declined(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
+    let before = lines[..prompt.at].iter().rfind(|line| line.main);
+    let asked = before.is_some_and(|line| {
+        line.item.kind == ItemKind::Agent && line.words().trim_end().ends_with('?')
+    });
+    asked && declines(prompt.line.words())
 }
 
 /// Later turns changed a file again that was changed for the prompt at this place.
@@ -174,6 +183,24 @@ mod tests {
         let (told, opening) = (came.result, came.opening);
         assert!(told.is_some_and(|told| told.what.starts_with("Both faults are fixed")));
         assert!(opening.is_some_and(|told| told.what.starts_with("First: I found two faults")));
+    }
+
+    #[test]
+    fn a_no_to_an_offer_refuses_no_answer() {
+        let told = |answer| {
+            let lines = [
+                line(ItemKind::Prompt, "User: why are there two commits?", &[]),
+                line(
+                    ItemKind::Agent,
+                    "Agent: Each cart is committed by itself, whichever shop it is of. Should I write them in one?",
+                    &[],
+                ),
+                line(ItemKind::Prompt, answer, &[]),
+            ];
+            result(&lines, &prompts(&lines), None).result.is_some()
+        };
+        assert!(told("User: no, it's good then"));
+        assert!(!told("User: no, that is wrong"));
     }
 
     #[test]
