@@ -68,8 +68,9 @@ pub fn declines(words: &str) -> bool {
 
 /// The sentence offers to do something besides moving finished work on, and says what.
 pub fn offers_work(sentence: &str) -> bool {
-    offered(sentence)
-        .is_some_and(|act| !is_chore(&act) && !TABLE.vague.is_match(&CueText::of(&act)))
+    const WORDS_MIN: usize = 2;
+    let says = |act: &str| content_words(act).len() >= WORDS_MIN;
+    offered(sentence).is_some_and(|act| says(&act) && !is_chore(&act))
 }
 
 /// The sentence offers to change something, and says what.

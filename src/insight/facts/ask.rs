@@ -105,7 +105,10 @@ fn document(sentences: &[String]) -> String {
     if all.chars().count() <= DOCUMENT_CHARS_MAX {
         return all;
     }
-    let is_fault = |sentence: &&String| FAULTS.iter().any(|cue| sentence.contains(cue));
+    let is_fault = |sentence: &&String| {
+        let begins = FAULTS.iter().any(|cue| sentence.starts_with(cue));
+        begins || sentence.contains(" is wrong") || sentence.contains(" are wrong")
+    };
     let text = match sentences.split_first() {
         Some((first, rest)) if !is_fault(&first) => match rest.iter().find(is_fault) {
             Some(fault) if Some(fault) == rest.first() => format!("{first} {fault}"),
@@ -122,20 +125,14 @@ fn document(sentences: &[String]) -> String {
 }
 
 /// Words by which a description comes to what is wrong.
-const FAULTS: [&str; 13] = [
+const FAULTS: [&str; 7] = [
     "Currently",
     "However",
+    "But ",
     "Right now",
     "Unfortunately",
     "The problem",
     "The issue",
-    " is wrong",
-    " are wrong",
-    "ncorrect",
-    " fails",
-    " broken",
-    " missing",
-    " bug",
 ];
 
 /// What is no greeting, each once.

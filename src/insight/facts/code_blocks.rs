@@ -4,6 +4,7 @@
 use super::fitted::is_point;
 use super::words::folded;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What stands between two fences.
 #[derive(Clone, Copy, PartialEq)]
@@ -50,38 +51,41 @@ pub(super) fn tell_only_line<'t>(all: &mut [String], behind: impl Iterator<Item 
 /// Words without verse: what an agent wrote as a poem says nothing of its work.
 pub(super) fn without_verse(words: &str) -> Cow<'_, str> {
     const STANZA_LINES: usize = 4;
-    let mut out: Option<String> = None;
-    let (mut stanza, mut told) = (Vec::new(), 0);
-    let mut at = 0;
-    let ends = |stanza: &[&str]| {
-        let ends = |line: &&&str| line.trim_end().ends_with(['.', '!', '?', ':']);
-        let closed = stanza.iter().filter(ends).count();
-        stanza.len() >= STANZA_LINES && closed * 2 <= stanza.len()
-    };
-    let mut close = |stanza: &mut Vec<&str>, at: usize| {
-        if ends(stanza) {
-            let bytes: usize = stanza.iter().map(|line| line.len()).sum();
-            let out = out.get_or_insert_default();
-            out.push_str(&words[told..at - bytes]);
-            told = at;
-        }
-        stanza.clear();
-    };
-    for line in words.split_inclusive('\n') {
-        match is_verse(line.trim()) {
-            true => stanza.push(line),
-            false => close(&mut stanza, at),
+    /// Of a poem other stanzas are shorter.
+    const REST_LINES: usize = 2;
+    let stanzas = stanzas(words);
+    if !stanzas.iter().any(|(lines, _)| *lines >= STANZA_LINES) {
+        return Cow::Borrowed(words);
+    }
+    let mut out = String::with_capacity(words.len());
+    let mut told = 0;
+    for (_, bytes) in stanzas.iter().filter(|(lines, _)| *lines >= REST_LINES) {
+        out.push_str(&words[told..bytes.start]);
+        told = bytes.end;
+    }
+    out.push_str(&words[told..]);
+    Cow::Owned(out)
+}
+
+/// Lines of verse behind each other, of which hardly more than half end a sentence: how many, and where they stand.
+fn stanzas(words: &str) -> Vec<(usize, Range<usize>)> {
+    let mut all = Vec::new();
+    let (mut lines, mut closed, mut start, mut at) = (0, 0, 0, 0);
+    for line in words.split_inclusive('\n').chain([""]) {
+        let text = line.trim();
+        if is_verse(text) {
+            start = if lines == 0 { at } else { start };
+            lines += 1;
+            closed += usize::from(text.ends_with(['.', '!', '?']));
+        } else {
+            if lines > 0 && closed * 2 <= lines {
+                all.push((lines, start..at));
+            }
+            (lines, closed) = (0, 0);
         }
         at += line.len();
     }
-    close(&mut stanza, at);
-    match out {
-        Some(mut out) => {
-            out.push_str(&words[told..]);
-            Cow::Owned(out)
-        }
-        None => Cow::Borrowed(words),
-    }
+    all
 }
 
 /// A short line of nothing but words.

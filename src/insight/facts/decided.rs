@@ -323,7 +323,8 @@ impl Before<'_> {
                 decision: match words.eq_ignore_ascii_case(name) {
                     true => option,
                     false if is_named => words.to_owned(),
-                    false => format!("{words} ({option})"),
+                    // the option says more than the reasons for it
+                    false => format!("{} ({option})", points::first_of_long(words)),
                 },
                 about: asked.or_else(|| picked_for(&end)).cloned(),
                 ..Decision::default()

@@ -157,7 +157,9 @@ fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<Strin
         own.iter()
             .any(|own| told.iter().any(|told| is_same(own, told)))
     };
-    (said.chars().count() >= SAID_CHARS_MIN && (!is_aside || is_about())).then_some(said)
+    let is_plan = || said.contains("I'll ") || said.contains("I’ll ");
+    let is_it = !is_aside || is_about() && !is_plan();
+    (said.chars().count() >= SAID_CHARS_MIN && is_it).then_some(said)
 }
 
 /// What the agent said to a request.
@@ -340,7 +342,10 @@ fn is_missed(asked: &str, exchange: &[LocatedItem<'_>]) -> bool {
 fn is_scrap(text: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_address = text.contains(" #") && text.split_whitespace().count() <= WORDS_MAX;
+    let opened = text.find('(').unwrap_or(text.len());
+    let is_rest = text.find(')').is_some_and(|closed| closed < opened);
     text.starts_with(['(', '['])
+        || is_rest
         || is_address && (text.contains(" PR #") || text.contains(" issue #"))
 }
 
@@ -385,6 +390,7 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
 /// Shall I add a test?`, `run it twice (“yes” to: Shall I add a test?)`.
 fn with_offer(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, text: String) -> String {
     const WORDS_MAX: usize = 1;
+    const ASKED_CHARS_MAX: usize = 120;
     let words = prompt.line.words().trim();
     let first = words.split(|c: char| !c.is_alphanumeric()).next();
     let is_yes = first.is_some_and(|word| YES.contains(&word.to_lowercase().as_str()));
@@ -397,9 +403,13 @@ fn with_offer(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, text: String) 
     if let Some(agreed) = agreed(lines, prompt).filter(|_| is_bare) {
         return agreed;
     }
-    match asked_before(lines, prompt) {
-        Some(asked) if is_yes => format!("{text} (“{}” to: {asked})", first.unwrap_or_default()),
-        _ => text,
+    let asked = asked_before(lines, prompt).filter(|asked| {
+        let says = content_words(asked).len() >= ASK_WORDS_MIN;
+        is_yes && says && asked.chars().count() <= ASKED_CHARS_MAX
+    });
+    match asked {
+        Some(asked) => format!("{text} (“{}” to: {asked})", first.unwrap_or_default()),
+        None => text,
     }
 }
 

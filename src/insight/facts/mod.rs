@@ -141,6 +141,9 @@ struct Told {
     requests: Vec<Sourced<String>>,
 }
 
+/// Answers to later requests say nothing in fewer.
+const ANSWER_CHARS_MIN: usize = 60;
+
 /// Commits have the hashes there that they have at the end.
 fn told(
     lines: &[LocatedItem<'_>],
@@ -150,7 +153,9 @@ fn told(
 ) -> Told {
     let mut came = result::result(lines, prompts, objective);
     let overtaken = overtaken::Overtaken::of(lines);
-    came.said().for_each(|said| overtaken.drop_from(said));
+    came.said().for_each(|said| overtaken.drop_from(said, 1));
+    came.answers()
+        .for_each(|said| overtaken.drop_from(said, ANSWER_CHARS_MIN));
     let answers = further::Answers {
         steps: &came.steps,
         in_result: &came.told,

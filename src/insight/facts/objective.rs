@@ -9,7 +9,7 @@ use super::prompts::{Prompt, exchange, stands_for};
 use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
 use super::shipped::shipped;
-use super::words::{clipped, shortened};
+use super::words::{clipped, points_back, shortened};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
 use crate::rules::replies::{Reply, reply};
@@ -85,9 +85,11 @@ pub fn asked(
 
 /// What a prompt asks for that more was done for than for the first one; an answer to the agent's words says too little.
 fn core_ask(core: &Prompt<'_, '_>) -> Option<String> {
-    let asked = whole(core, &told(core), OBJECTIVE_CHARS_MAX);
-    let says = about(&asked).len() >= WEAK_WORDS_MAX && !is_pointer(&asked);
-    (says && !is_reply(core)).then_some(asked)
+    let all = told(core);
+    let ask = all.iter().find(|told| told.kind == RequestKind::Ask)?.text;
+    let says = about(ask).len() >= WEAK_WORDS_MAX && !is_pointer(ask) && !points_back(ask);
+    let fits = ask.chars().count() <= OBJECTIVE_CHARS_MAX;
+    (says && fits && !is_reply(core)).then(|| ask.to_owned())
 }
 
 /// What was asked first, with that.
@@ -138,12 +140,13 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
     let is_edited = edits(lines) > 0;
     let mut asks: Vec<(usize, usize, String)> = others
         .iter()
-        .filter(|prompt| !is_reply(prompt))
         .filter_map(|prompt| {
             let all = told(prompt);
+            let is_reply = is_reply(prompt);
             let asks = |told: &&Told<'_>| {
                 let is_whole = told.text.matches('"').count().is_multiple_of(2);
-                let asks = told.kind == RequestKind::Ask || asks_something(told.text);
+                let is_ask = told.kind == RequestKind::Ask && !is_reply;
+                let asks = is_ask || asks_something(told.text);
                 let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
                 asks && is_whole && says
             };
@@ -491,7 +494,7 @@ impl Work<'_, '_> {
         if is_of_pull_request(&words) && !text.contains('#') {
             names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
         }
-        let shipped = shipped(self.lines).filter(|subject| {
+        let shipped = shipped(self.lines, &words).filter(|subject| {
             let new =
                 about(subject.split_once(": ").map_or("", |(_, subject)| subject)).into_iter();
             let new = new.filter(|word| !words.iter().any(|told| is_same(told, word)));

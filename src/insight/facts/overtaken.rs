@@ -48,18 +48,18 @@ impl<'l, 't> Overtaken<'l, 't> {
         all
     }
 
-    /// Drops what was overtaken; all of it stays where it says no more.
-    pub fn drop_from(&self, said: &mut Sourced<String>) {
+    /// Drops what was overtaken; all of it stays where fewer characters would be left.
+    pub fn drop_from(&self, said: &mut Sourced<String>, chars_min: usize) {
         let is_it = |line: &LocatedItem<'_>| line.episode == said.episode && line.line == said.line;
         let Some(at) = self.lines.iter().rposition(is_it) else {
             return;
         };
         let later = Later::of(self, at);
-        let kept = said.what.lines().filter_map(|line| {
-            let (lead, text) = super::remarks::without_lead(line);
+        let (lead, text) = super::remarks::without_lead(&said.what);
+        let kept = text.lines().filter_map(|line| {
             let mut is_whole = true;
             let mut kept = String::new();
-            for sentence in sentences(text) {
+            for sentence in sentences(line) {
                 let Some(rest) = later.standing(sentence) else {
                     is_whole = false;
                     continue;
@@ -71,12 +71,12 @@ impl<'l, 't> Overtaken<'l, 't> {
             match (is_whole, kept.is_empty()) {
                 (true, _) => Some(line.to_owned()),
                 (false, true) => None,
-                (false, false) => Some(format!("{lead}{kept}")),
+                (false, false) => Some(kept),
             }
         });
-        let kept: Vec<String> = kept.collect();
-        if !kept.is_empty() {
-            said.what = kept.join("\n");
+        let kept = kept.collect::<Vec<String>>().join("\n");
+        if kept.chars().count() >= chars_min.max(1) {
+            said.what = format!("{lead}{kept}");
         }
     }
 }
@@ -133,7 +133,7 @@ impl<'o> Later<'o> {
         self.is_changed && (is_unchanged(sentence) || is_left(sentence))
             || self.is_moved_since(sentence)
             || !self.disputes.is_empty() && claims(sentence) && self.is_disputed(sentence)
-            || !self.removed.is_empty() && self.is_gone(sentence)
+            || !self.removed.is_empty() && !removes(sentence) && self.is_gone(sentence)
     }
 
     fn is_moved_since(&self, text: &str) -> bool {
@@ -173,12 +173,13 @@ fn removals(words: &str) -> Vec<Vec<String>> {
     let mut is_list = false;
     for line in words.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let text = line.replace("**", "");
-        if !is_point(line) {
+        let is_below = is_point(&text);
+        if !is_below {
             is_list = text.ends_with(':') && removes(&text);
         }
         let gone = sentences(&text).enumerate();
         let gone = gone.filter(|(nth, one)| {
-            let is_told = is_list && *nth == 0 && is_point(line);
+            let is_told = is_list && *nth == 0 && is_below;
             !one.ends_with(':') && (is_told || removes(one))
         });
         all.extend(gone.map(|(_, one)| content_words(one)));
@@ -192,7 +193,7 @@ mod tests {
 
     fn told(said: usize, lines: &[LocatedItem<'_>]) -> String {
         let mut told = lines[said].source(lines[said].words().to_owned());
-        Overtaken::of(lines).drop_from(&mut told);
+        Overtaken::of(lines).drop_from(&mut told, 1);
         told.what
     }
 

@@ -1,5 +1,6 @@
 //! What an agent says in the middle of work that its last words don't tell again.
 
+use super::code_blocks::without_verse;
 use super::fitted::is_point;
 use super::line::LocatedItem;
 use super::prompts::opens;
@@ -22,7 +23,7 @@ pub(super) fn done_so_far(exchange: &[LocatedItem<'_>]) -> Vec<String> {
     let remarks = exchange.iter().rev();
     let remarks = remarks.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let done = remarks.filter_map(|line| {
-        let text = folded(line.words());
+        let text = folded(&without_verse(line.words()));
         let is_done = |sentence: &&str| {
             let ends = sentence.ends_with(['.', '!']);
             ends && !announces(sentence) && ending(sentence) == Ending::Done

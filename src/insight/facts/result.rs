@@ -56,10 +56,14 @@ pub struct Results {
 }
 
 impl Results {
-    /// All of it.
+    /// What it came to.
     pub fn said(&mut self) -> impl Iterator<Item = &mut Sourced<String>> {
-        let steps = self.steps.iter_mut().map(|(_, step)| step);
-        self.result.iter_mut().chain(&mut self.opening).chain(steps)
+        self.result.iter_mut().chain(&mut self.opening)
+    }
+
+    /// What answers the other requests.
+    pub fn answers(&mut self) -> impl Iterator<Item = &mut Sourced<String>> {
+        self.steps.iter_mut().map(|(_, step)| step)
     }
 
     /// What came of the objective, and steps that no listed request tells.

@@ -4,7 +4,7 @@ use super::line::LocatedItem;
 use super::words::clipped;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::rules::words::content_words;
+use crate::rules::words::{content_words, is_same};
 
 /// With fewer words it says nothing.
 const WORDS_MIN: usize = 2;
@@ -12,9 +12,10 @@ const WORDS_MIN: usize = 2;
 /// Of what was shipped.
 const SHIPPED_CHARS_MAX: usize = 72;
 
-/// The title of the first pull request, else the subject of the largest commit: what an ask was about where it
-/// says no more than "ship it", and the names of things that were asked for by pointing at them.
-pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
+/// The title of the first pull request, else the subject of the commit that has most words of `asked`, of two the first:
+/// what an ask was about where it says no more than "ship it", and the names of things that were asked for by pointing at
+/// them.
+pub(super) fn shipped(lines: &[LocatedItem<'_>], asked: &[String]) -> Option<String> {
     let title = lines.iter().find_map(|line| {
         let words = line.words();
         let is_call = line.item.kind == ItemKind::Digest && line.main;
@@ -31,35 +32,35 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
         content_words(subject).len() >= WORDS_MIN && !subject.starts_with("Merge ")
     };
     let title = title.filter(|title| says(title)).map(|title| ("PR", title));
-    let (what, subject) = title.or_else(|| Some(("commit", largest(lines, says)?)))?;
+    let (what, subject) = title.or_else(|| Some(("commit", nearest(lines, asked, says)?)))?;
     Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
 }
 
-/// The subject of the commit that changed most, where git printed how much each changed, else of the first one.
-fn largest<'t>(lines: &[LocatedItem<'t>], says: impl Fn(&&str) -> bool) -> Option<&'t str> {
+/// The subject that has most of these words, of two the first.
+fn nearest<'t>(
+    lines: &[LocatedItem<'t>],
+    asked: &[String],
+    says: impl Fn(&&str) -> bool,
+) -> Option<&'t str> {
     let findings = lines.iter().flat_map(|line| line.item.findings);
-    let all = findings.filter_map(|finding| match finding {
+    let subjects = findings.filter_map(|finding| match finding {
         // it mends what another commit is about
-        Finding::Commit { subject, size, .. } => {
-            let lines = size.as_ref().map(|size| size.added + size.removed);
-            Some((subject.trim_start_matches("fixup! "), lines))
-        }
+        Finding::Commit { subject, .. } => Some(subject.trim_start_matches("fixup! ")),
         _ => None,
     });
-    let mut all = all.filter(|(subject, _)| says(subject));
-    let mut main = all.next()?;
-    for (subject, lines) in all {
-        if main.1.is_some() && lines > main.1 {
-            main = (subject, lines);
-        }
-    }
-    Some(main.0)
+    let shared = |subject: &str| {
+        let words = content_words(subject);
+        let is_asked = |word: &&String| asked.iter().any(|own| is_same(own, word));
+        words.iter().filter(is_asked).count()
+    };
+    let all: Vec<&str> = subjects.filter(says).collect();
+    let all = all.into_iter().rev();
+    all.max_by_key(|subject| shared(subject))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::finding::CommitSize;
 
     #[test]
     fn a_title_says_more_than_a_subject() {
@@ -72,31 +73,18 @@ mod tests {
         let line = |text, findings| LocatedItem::sample(ItemKind::Digest, 1, text, findings);
         let committed = line("Action: Bash(git commit) → ok", &commit);
         let wants = "commit: Round totals half up";
-        assert_eq!(shipped(&[committed]).as_deref(), Some(wants));
-        let sized = |subject: &str, added| {
-            [Finding::Commit {
-                hash: "0abc125".into(),
-                subject: subject.into(),
-                again: false,
-                size: Some(CommitSize {
-                    files: 1,
-                    added,
-                    removed: 0,
-                }),
-            }]
-        };
-        let (small, large) = (
-            sized("Test colors of carts", 4),
-            sized("Add a page of carts", 90),
-        );
-        let both = [
-            line("Action: Bash(git commit) → ok", &small),
-            line("Action: Bash(git commit) → ok", &large),
-        ];
-        assert_eq!(
-            shipped(&both).as_deref(),
-            Some("commit: Add a page of carts")
-        );
+        assert_eq!(shipped(&[committed], &[]).as_deref(), Some(wants));
+        let other = [Finding::Commit {
+            hash: "0abc125".into(),
+            subject: "Add a page of carts".into(),
+            again: false,
+            size: None,
+        }];
+        let both = [committed, line("Action: Bash(git commit) → ok", &other)];
+        let asked = ["explain", "carts"].map(str::to_owned);
+        let wants_page = "commit: Add a page of carts";
+        assert_eq!(shipped(&both, &asked).as_deref(), Some(wants_page));
+        assert_eq!(shipped(&both, &[]).as_deref(), Some(wants));
         let mending = [Finding::Commit {
             hash: "0abc124".into(),
             subject: "fixup! Round totals half up".into(),
@@ -104,15 +92,15 @@ mod tests {
             size: None,
         }];
         let mended = line("Action: Bash(git commit) → ok", &mending);
-        assert_eq!(shipped(&[mended]).as_deref(), Some(wants));
+        assert_eq!(shipped(&[mended], &[]).as_deref(), Some(wants));
         let call = "Action: Bash(gh pr create --title \"Totals that add up\" --body x) → ok";
         let opened = line(call, &[]);
         let wants = "PR: Totals that add up";
-        assert_eq!(shipped(&[committed, opened]).as_deref(), Some(wants));
+        assert_eq!(shipped(&[committed, opened], &[]).as_deref(), Some(wants));
         let cut = line(
             "Action: Bash(gh pr create --title \"Totals that…) → ok",
             &[],
         );
-        assert_eq!(shipped(&[cut]), None);
+        assert_eq!(shipped(&[cut], &[]), None);
     }
 }

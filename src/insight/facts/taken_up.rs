@@ -14,8 +14,7 @@ use rustc_hash::FxHashSet;
 /// What an agent takes back stands at the beginning of its words.
 const WITHDRAWS_BYTES_MAX: usize = 400;
 
-/// Of the prompts at these places, those whose answers the agent took back when it answered the next one. Changes that it
-/// made stay until it makes others.
+/// Of the prompts at these places, those whose answers the agent took back when it answered the next one.
 pub(super) fn withdrawn(lines: &[LocatedItem<'_>], prompts: &[usize]) -> FxHashSet<usize> {
     let mut all = FxHashSet::default();
     let mut before: Option<usize> = None;
@@ -28,14 +27,10 @@ pub(super) fn withdrawn(lines: &[LocatedItem<'_>], prompts: &[usize]) -> FxHashS
             let words = line.words();
             withdraws(&words[..words.floor_char_boundary(WITHDRAWS_BYTES_MAX)])
         };
-        let is_edited = |answer: &[LocatedItem<'_>]| paths(answer).next().is_some();
         // who worked in between speaks of that
-        let is_it = takes_back(first) || !is_edited(answer) && takes_back(last);
-        if let Some(before) = before.filter(|_| is_it)
-            && (is_edited(answer) || !is_edited(exchange(lines, before)))
-        {
-            all.insert(before);
-        }
+        let is_edited = paths(answer).next().is_some();
+        let is_it = takes_back(first) || !is_edited && takes_back(last);
+        all.extend(before.filter(|_| is_it));
         before = Some(*at);
     }
     all

@@ -40,6 +40,15 @@ pub(super) fn add_points(decision: &mut String, prompt: &str) {
     decision.push_str(&text);
 }
 
+/// Of a long reply its first sentence.
+pub(super) fn first_of_long(words: &str) -> &str {
+    const BYTES_MAX: usize = 100;
+    match words.len() > BYTES_MAX {
+        true => sentences(words).next().unwrap_or(words),
+        false => words,
+    }
+}
+
 /// A no to work that the agent offered, where nothing else is asked for.
 pub(super) fn declined(answer: &str, end: &[String]) -> Option<Decision> {
     const BYTES_MAX: usize = 80;

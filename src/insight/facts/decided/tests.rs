@@ -312,10 +312,10 @@ fn what_a_person_decides_later_stands_beside_an_agents_decision() {
 
 #[test]
 fn a_decision_has_the_points_below_it() {
-    let prompt = "Do not open the whole folder, but only add the two pages that we need:\n- the page of carts\n- the page \
-        of the shop\n\nThen push.";
+    let prompt = "On point 2, do not open the whole folder, but only add the two pages of the shop:\n- the page of carts\n- the page \
+        of days\n\nThen push.";
     let told = people(&[('p', prompt)]);
-    let wants = "add the two pages that we need: the page of carts; the page of the shop";
+    let wants = "add the two pages of the shop: the page of carts; the page of days";
     assert!(
         told.iter().any(|(decision, _)| decision.ends_with(wants)),
         "{told:?}"

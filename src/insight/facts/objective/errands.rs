@@ -53,7 +53,10 @@ fn is_short_errand(prompt: &Prompt<'_, '_>) -> bool {
     words.len() <= BYTES_MAX && !words.contains('\n') && first.is_some_and(|word| is_errand(&word))
 }
 
-/// The later prompt that most was changed for, where the first one changed nothing.
+/// With fewer, a request is no core.
+const EDITS_MIN: usize = 2;
+
+/// The later prompt that most was changed for, more than for all others, where the first one changed nothing.
 pub(super) fn core<'a, 'l, 't>(
     lines: &[LocatedItem<'_>],
     first: &Prompt<'_, '_>,
@@ -67,5 +70,5 @@ pub(super) fn core<'a, 'l, 't>(
     let all = opening.map(|prompt| (of(prompt), *prompt));
     // of two with as many, the earlier one
     let most = all.rev().max_by_key(|(edits, _)| *edits)?;
-    (most.0 > 0).then_some(most.1)
+    (most.0 >= EDITS_MIN && most.0 * 2 >= edits(lines)).then_some(most.1)
 }
