@@ -66,6 +66,11 @@ pub fn declines(words: &str) -> bool {
     TABLE.declines.is_match(&CueText::of(words.trim()))
 }
 
+/// The sentence offers to do something besides moving finished work on.
+pub fn offers(sentence: &str) -> bool {
+    offered(sentence).is_some_and(|act| !is_chore(&act))
+}
+
 /// The sentence offers to do something besides moving finished work on, and says what.
 pub fn offers_work(sentence: &str) -> bool {
     const WORDS_MIN: usize = 2;

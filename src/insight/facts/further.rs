@@ -8,7 +8,7 @@ use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionOutcome, Sourced};
-use crate::rules::replies::{Reply, reply};
+use crate::rules::replies::{Reply, offers, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same, sentences};
 use rustc_hash::FxHashSet;
@@ -343,7 +343,9 @@ fn is_scrap(text: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_address = text.contains(" #") && text.split_whitespace().count() <= WORDS_MAX;
     let opened = text.find('(').unwrap_or(text.len());
-    let is_rest = text.find(')').is_some_and(|closed| closed < opened);
+    let is_rest = text
+        .find(')')
+        .is_some_and(|closed| closed < opened && text[..closed].ends_with(char::is_alphanumeric));
     text.starts_with(['(', '['])
         || is_rest
         || is_address && (text.contains(" PR #") || text.contains(" issue #"))
@@ -378,7 +380,7 @@ const AGREED_CHARS_MAX: usize = 180;
 /// `“yes” to: Shall I push it?`
 fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
     const AGREES_BYTES_MAX: usize = 24;
-    let asked = asked_before(lines, prompt)?;
+    let asked = asked_before(lines, prompt, true)?;
     let words = prompt.line.words().trim();
     let short = words.len() <= AGREES_BYTES_MAX
         && !words.starts_with(['/', '[', '!'])
@@ -403,11 +405,9 @@ fn with_offer(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, text: String) 
     if let Some(agreed) = agreed(lines, prompt).filter(|_| is_bare) {
         return agreed;
     }
-    let asked = asked_before(lines, prompt).filter(|asked| {
-        let says = content_words(asked).len() >= ASK_WORDS_MIN;
-        is_yes && says && asked.chars().count() <= ASKED_CHARS_MAX
-    });
-    match asked {
+    let asked = || asked_before(lines, prompt, false);
+    let is_one = |asked: &String| offers(asked) && asked.chars().count() <= ASKED_CHARS_MAX;
+    match is_yes.then(asked).flatten().filter(is_one) {
         Some(asked) => format!("{text} (“{}” to: {asked})", first.unwrap_or_default()),
         None => text,
     }
@@ -416,8 +416,12 @@ fn with_offer(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, text: String) 
 /// Words that agree before all else.
 const YES: [&str; 5] = ["yes", "yeah", "yep", "yup", "sure"];
 
-/// What the agent asked in its last paragraph before a prompt.
-fn asked_before(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
+/// What the agent asked in its last paragraph before a prompt; `is_whole`: with what a vague question hangs on.
+fn asked_before(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    is_whole: bool,
+) -> Option<String> {
     let before = lines[..prompt.at].iter().rev().find(|line| line.main);
     let agent = before.filter(|line| line.item.kind == ItemKind::Agent)?;
     let paragraph = agent.words().trim_end().rsplit("\n\n").next()?;
@@ -431,7 +435,7 @@ fn asked_before(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<St
         .take_while(|sentence| *sentence != asked)
         .last();
     // `Want me to make that change?` hangs on what stands before it
-    let is_vague = content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
+    let is_vague = is_whole && content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
     let asked = match before.filter(|_| is_vague) {
         Some(before) if before.contains(' ') && !before.ends_with('?') => {
             format!("{before} {asked}")

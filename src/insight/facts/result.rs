@@ -97,7 +97,8 @@ pub fn result(
         };
     };
     let opening = opening(&mut answers, &main, prompts, objective);
-    let opening = opening.filter(|answer| answer.says() && !answer.is_menu);
+    let stands = |answer: &Answer<'_, '_>| !answer.is_menu && !answer.is_waiting;
+    let opening = opening.filter(|answer| answer.says() && stands(answer));
     let mut steps = steps(&answers, last);
     let room = match (&opening, steps.is_empty()) {
         (None, true) => BEGINNING_CHARS_MAX,
@@ -250,6 +251,11 @@ fn answers<'l, 't>(
             answer.is_menu = true;
             answer.weight -= MENU_WEIGHT;
         }
+        if !is_last && answer.came != Came::Changed && ending(answer.line.words()) == Ending::Waits
+        {
+            answer.is_waiting = true;
+            answer.weight -= TAKEN_UP_WEIGHT;
+        }
         if next.is_some_and(|next| is_taken_up(lines, next)) {
             answer.is_taken_up = true;
             answer.weight -= TAKEN_UP_WEIGHT;
@@ -302,6 +308,8 @@ struct Answer<'l, 't> {
     is_account: bool,
     /// Somebody only picked from what it lists.
     is_menu: bool,
+    /// The agent waits for something that came later.
+    is_waiting: bool,
     /// The next request had done what it lists: `fix all those`.
     is_taken_up: bool,
     /// The log breaks off in the middle of the work.
@@ -361,6 +369,7 @@ impl<'l, 't> Answer<'l, 't> {
             is_all,
             is_account: false,
             is_menu: false,
+            is_waiting: false,
             is_taken_up: false,
             is_partial,
             at,

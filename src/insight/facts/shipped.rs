@@ -49,9 +49,11 @@ fn nearest<'t>(
         _ => None,
     });
     let shared = |subject: &str| {
-        let words = content_words(subject);
+        // `fix(carts): ` says less of what was asked for than what follows it
+        let words = content_words(subject.split_once(": ").map_or(subject, |(_, about)| about));
         let is_asked = |word: &&String| asked.iter().any(|own| is_same(own, word));
-        words.iter().filter(is_asked).count()
+        let shared = words.iter().filter(is_asked).count();
+        if shared >= WORDS_MIN { shared } else { 0 }
     };
     let all: Vec<&str> = subjects.filter(says).collect();
     let all = all.into_iter().rev();
@@ -81,7 +83,7 @@ mod tests {
             size: None,
         }];
         let both = [committed, line("Action: Bash(git commit) → ok", &other)];
-        let asked = ["explain", "carts"].map(str::to_owned);
+        let asked = ["explain", "carts", "on", "a", "page"].map(str::to_owned);
         let wants_page = "commit: Add a page of carts";
         assert_eq!(shipped(&both, &asked).as_deref(), Some(wants_page));
         assert_eq!(shipped(&both, &[]).as_deref(), Some(wants));

@@ -173,6 +173,7 @@ fn what_most_was_done_for_is_told_behind_a_question() {
             &[],
         ),
         line(4, ItemKind::Digest, "Action: Edit(cart.rs) → +1", &edit),
+        line(5, ItemKind::Digest, "Action: Edit(cart.rs) → +1", &edit),
     ];
     let asked = asked(&lines, &prompts(&lines), &SessionContext::default());
     let whole = asked.whole.expect("more than the question");
