@@ -125,13 +125,7 @@ pub fn result(
     });
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
-    steps.retain(|(_, step)| {
-        let is_new = !seen
-            .iter()
-            .any(|told| told.contains(step.what.trim_end_matches('.')));
-        seen.push(step.what.clone());
-        is_new
-    });
+    drop_told(&mut steps, seen);
     let own = answers.iter().filter(|_| !main.is_account);
     let own = own.filter(|answer| main.came != Came::Changed || answer.came == Came::Changed);
     let own = own.map(|answer| answer.at).collect();
@@ -149,6 +143,17 @@ pub fn result(
         withdrawn,
         own,
     }
+}
+
+/// Drops what is told already, or was by an earlier step.
+fn drop_told(steps: &mut Vec<(usize, Sourced<String>)>, mut seen: Vec<String>) {
+    steps.retain(|(_, step)| {
+        let is_new = !seen
+            .iter()
+            .any(|told| told.contains(step.what.trim_end_matches('.')));
+        seen.push(step.what.clone());
+        is_new
+    });
 }
 
 /// The answer to the objective, where the main one is another; an account of the session has all of it. Who is asked
@@ -251,8 +256,7 @@ fn answers<'l, 't>(
             answer.is_menu = true;
             answer.weight -= MENU_WEIGHT;
         }
-        if !is_last && answer.came != Came::Changed && ending(answer.line.words()) == Ending::Waits
-        {
+        if !is_last && answer.is_bare() && ending(answer.line.words()) == Ending::Waits {
             answer.is_waiting = true;
             answer.weight -= TAKEN_UP_WEIGHT;
         }
@@ -376,6 +380,12 @@ impl<'l, 't> Answer<'l, 't> {
             came,
             weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
         })
+    }
+
+    /// Nothing was changed for it, and it says little.
+    fn is_bare(&self) -> bool {
+        let bytes: usize = self.said.iter().map(String::len).sum();
+        self.came != Came::Changed && bytes < ANSWER_BYTES_MIN
     }
 
     /// The words say more than that it is done.

@@ -169,7 +169,7 @@ fn what_most_was_done_for_is_told_behind_a_question() {
         line(
             3,
             ItemKind::Prompt,
-            "User: then round the totals of each cart once and write a test",
+            "User: then change the totals of each cart to be rounded once",
             &[],
         ),
         line(4, ItemKind::Digest, "Action: Edit(cart.rs) → +1", &edit),
@@ -178,7 +178,7 @@ fn what_most_was_done_for_is_told_behind_a_question() {
     let asked = asked(&lines, &prompts(&lines), &SessionContext::default());
     let whole = asked.whole.expect("more than the question");
     assert!(
-        whole.ends_with("then: round the totals of each cart once and write a test"),
+        whole.ends_with("then: change the totals of each cart to be rounded once"),
         "{whole}"
     );
 }
