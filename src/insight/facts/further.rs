@@ -214,10 +214,14 @@ fn said(
         None => became(lines, prompt).to_owned(),
     };
     let Some(best) = requests.iter().min_by_key(rank) else {
+        if let (Some(error), Some(_)) = (prompt.prose.error, answer) {
+            return Some(format!("{}{}", shortened(error, ERROR_CHARS_MAX), became()));
+        }
         let text = agreed(lines, prompt)?;
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
     };
-    let text = &with_offer(lines, prompt, with_others(best, &requests));
+    let text = with_offer(lines, prompt, with_others(best, &requests));
+    let text = &with_error(prompt, best, text);
     let is_alone = || {
         requests
             .iter()
@@ -412,6 +416,18 @@ fn with_offer(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, text: String) 
         None => text,
     }
 }
+
+/// A statement with the error that was pasted beside it.
+fn with_error(prompt: &Prompt<'_, '_>, best: &Request<'_>, text: String) -> String {
+    let error = prompt.prose.error.filter(|error| !text.contains(error));
+    match error.filter(|_| best.kind == RequestKind::Statement) {
+        Some(error) => format!("{text}: {}", shortened(error, ERROR_CHARS_MAX)),
+        None => text,
+    }
+}
+
+/// Of an error that was pasted.
+const ERROR_CHARS_MAX: usize = 120;
 
 /// Words that agree before all else.
 const YES: [&str; 5] = ["yes", "yeah", "yep", "yup", "sure"];

@@ -377,7 +377,7 @@ fn identified(address: &str, bytes_max: usize) -> String {
     }
     // of a long name the number before it says more
     let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let from = match rest.iter().rposition(|part| is_number(&part)) {
+    let from = match rest.iter().rposition(is_number) {
         Some(nth) => nth.saturating_sub(1),
         None => rest.len().saturating_sub(1),
     };

@@ -55,6 +55,29 @@ fn an_agreement_is_told_with_what_it_agrees_with() {
 }
 
 #[test]
+fn an_error_that_was_pasted_later_asks() {
+    let told = |prompt: &str| {
+        listed(&[
+            (ItemKind::Prompt, "User: round the cart"),
+            (ItemKind::Agent, "Agent: It rounds once now."),
+            (ItemKind::Prompt, prompt),
+            (
+                ItemKind::Agent,
+                "Agent: The folder of the shop is not the one that the cart was made in.",
+            ),
+        ])
+    };
+    let answer = "The folder of the shop is not the one that the cart was made in.";
+    let pasted = "Error: carts of the shop and of the folder differ";
+    let wants = format!("{pasted} → {answer}");
+    let only = format!("User: {pasted}");
+    assert_eq!(told(&only), [wants]);
+    let said = format!("User: it stops at once\n{pasted}");
+    let wants = format!("it stops at once: {pasted} → {answer}");
+    assert_eq!(told(&said), [wants]);
+}
+
+#[test]
 fn a_remark_during_work_is_not_answered_by_what_ends_the_work() {
     let told = |next| {
         let talk = [

@@ -133,14 +133,13 @@ fn what_a_session_is_for_stands_behind_its_errands() {
     items.extend([call; 20]);
     let short = items.clone();
     for more in [
-        "and those of days?",
-        "sort the carts by name",
-        "why by name?",
-        "explain the page of carts",
-        "sort it by price",
+        "User: and those of days?",
+        "User: sort the carts by name",
+        "User: why by name?",
+        "User: explain the page of carts",
+        "User: sort it by price",
     ] {
-        let text = Box::leak(format!("User: {more}").into_boxed_str());
-        items.push(ask(text));
+        items.push(ask(more));
     }
     let shop = SessionContext::default();
     let long = told(&shop, &items).expect("an objective");
