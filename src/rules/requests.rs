@@ -475,6 +475,7 @@ mod tests {
         assert_eq!(offered("I can see a test."), None);
         assert!(
             is_chatter("Done!")
+                && is_chatter("Analysis complete; here's the report.")
                 && !is_chatter("Done: the parser reads both forms of the header now.")
         );
     }

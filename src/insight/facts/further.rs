@@ -376,7 +376,7 @@ fn asks_for_nothing(text: &str) -> bool {
 }
 
 /// With more words a question says what it is about.
-const VAGUE_WORDS_MAX: usize = 4;
+const VAGUE_WORDS_MAX: usize = 3;
 
 /// A question with the sentence before it.
 const AGREED_CHARS_MAX: usize = 180;

@@ -181,7 +181,7 @@ impl<'p> Prose<'p> {
             let bare = line.trim();
             let fence = bare.starts_with("```");
             inside_code ^= fence;
-            if fence || inside_code || bare.is_empty() {
+            if fence || inside_code || bare.is_empty() || is_grade(bare) {
                 // a long output has paragraphs; what somebody typed stands behind all of it
                 inside_shell &= !fence && all >= OUTPUT_LINES_MIN && nth + 1 < last;
                 above = self.sentences.len();
@@ -430,6 +430,25 @@ fn is_timed(line: &str) -> bool {
     bytes.len() > 10
         && (digits(4) && matches!(bytes[4], b'-' | b'/')
             || digits(2) && bytes[2] == b':' && bytes[5] == b':')
+}
+
+/// How much a finding matters, above it: `Low Severity`, `P2`.
+fn is_grade(line: &str) -> bool {
+    const GRADES: [&str; 12] = [
+        "low", "medium", "high", "critical", "minor", "major", "p0", "p1", "p2", "p3", "nit",
+        "trivial",
+    ];
+    const BYTES_MAX: usize = 24;
+    if line.len() > BYTES_MAX {
+        return false;
+    }
+    let line = line
+        .trim_matches(['*', '#', '[', ']', ':', ' '])
+        .to_lowercase();
+    let bare = ["severity", "priority", "issue"]
+        .iter()
+        .find_map(|kind| line.strip_suffix(kind));
+    GRADES.contains(&bare.unwrap_or(&line).trim())
 }
 
 /// Fewer letters say nothing.

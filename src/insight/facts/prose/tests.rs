@@ -153,6 +153,16 @@ fn a_conversation_that_was_pasted_is_no_prose() {
 }
 
 #[test]
+fn how_much_a_finding_matters_is_no_prose() {
+    assert_eq!(
+        read("Low Severity\n\nThe cart is rounded twice."),
+        ["The cart is rounded twice."]
+    );
+    assert_eq!(read("**P2**\nfix the cart"), ["fix the cart"]);
+    assert_eq!(read("high priority today"), ["high priority today"]);
+}
+
+#[test]
 fn a_long_address_keeps_what_it_names() {
     for (address, wants) in [
         (
