@@ -74,9 +74,12 @@ pub fn requests(
         let is_open = answer.is_none() && !answers.withdrawn.contains(&prompt.at);
         let last = is_open.then(|| last_said(lines, prompt)).flatten();
         let answer = answer.or(last.as_deref().map(Answer::Last));
-        let Some(text) = said(lines, prompt, answer.as_ref()) else {
+        let Some(mut text) = said(lines, prompt, answer.as_ref()) else {
             continue;
         };
+        if answers.withdrawn.contains(&prompt.at) && answer.is_none() && !text.ends_with(')') {
+            text.push_str(TAKEN_BACK);
+        }
         // the objective says it, and the result what came of it
         let bare = text.strip_suffix(IN_RESULT).unwrap_or(&text);
         if bare.len() < text.len() && first.is_some_and(|first| first.what.contains(bare)) {
@@ -177,6 +180,9 @@ pub const ANSWERED: &str = " → ";
 
 /// Stands behind the request that the result is about.
 const IN_RESULT: &str = " (see Result)";
+
+/// Stands behind a request whose answer the agent took back.
+const TAKEN_BACK: &str = " (answer taken back)";
 
 /// It only moves finished work on, and the agent says no more than that it did.
 fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {

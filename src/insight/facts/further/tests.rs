@@ -78,6 +78,40 @@ fn an_error_that_was_pasted_later_asks() {
 }
 
 #[test]
+fn an_answer_that_was_taken_back_is_not_told() {
+    let items = [
+        (ItemKind::Prompt, "User: round the cart"),
+        (ItemKind::Agent, "Agent: It rounds once now."),
+        (
+            ItemKind::Prompt,
+            "User: why is the total of the shop one cent off then?",
+        ),
+        (
+            ItemKind::Agent,
+            "Agent: The cache of the shop holds the total of the day before.",
+        ),
+    ];
+    let lines: Vec<LocatedItem<'_>> = items
+        .iter()
+        .zip(1..)
+        .map(|((kind, text), nth)| LocatedItem::sample(*kind, nth, text, &[]))
+        .collect();
+    let first = lines[0].source(String::new());
+    let withdrawn = FxHashSet::from_iter([2]);
+    let answers = Answers {
+        steps: &[],
+        in_result: &[],
+        withdrawn: &withdrawn,
+    };
+    let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+    let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
+    assert_eq!(
+        told,
+        ["why is the total of the shop one cent off then? (answer taken back)"]
+    );
+}
+
+#[test]
 fn a_remark_during_work_is_not_answered_by_what_ends_the_work() {
     let told = |next| {
         let talk = [
