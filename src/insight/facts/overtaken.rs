@@ -234,7 +234,7 @@ mod tests {
             again: false,
             size: None,
         }];
-        let words = "Agent: The cart is blue now (not committed). Left alone, deliberately: the header stays solid.";
+        let words = "Agent: The cart is blue now (not committed). Left alone on purpose: the header keeps its color.";
         let said = line(2, ItemKind::Agent, words, &[]);
         let lines = |findings| {
             [

@@ -314,7 +314,7 @@ struct Answer<'l, 't> {
     is_menu: bool,
     /// The agent waits for something that came later.
     is_waiting: bool,
-    /// The next request had done what it lists: `fix all those`.
+    /// The next request had done what it lists: `fix them all`.
     is_taken_up: bool,
     /// The log breaks off in the middle of the work.
     is_partial: bool,

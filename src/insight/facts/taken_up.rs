@@ -53,7 +53,7 @@ fn paths<'t>(lines: &[LocatedItem<'t>]) -> impl Iterator<Item = &'t str> {
     })
 }
 
-/// A prompt that has done what was said before, in a few words: `fix all those`, `yes, do it`. Files were changed then.
+/// A prompt that has done what was said before, in a few words: `fix them all`, `yes, do it`. Files were changed then.
 pub(super) fn is_taken_up(lines: &[LocatedItem<'_>], next: &Prompt<'_, '_>) -> bool {
     let is_changed = || paths(exchange(lines, next.at)).next().is_some();
     asks_for_it(next.line.words().trim()) && is_changed()
@@ -159,7 +159,7 @@ mod tests {
             line(ItemKind::Prompt, "User: review the cart of the shop", &[]),
             line(ItemKind::Digest, "Action: Edit(probe.rs) → +1", &probe),
             line(ItemKind::Agent, &found, &[]),
-            line(ItemKind::Prompt, "User: Fix all those", &[]),
+            line(ItemKind::Prompt, "User: fix them all", &[]),
             line(ItemKind::Digest, "Action: Edit(cart.rs) → +1", &mend),
             line(
                 ItemKind::Agent,
@@ -201,9 +201,9 @@ mod tests {
     #[test]
     fn some_prompts_only_have_done_what_was_said() {
         for words in [
-            "Fix all those",
-            "address the minor findings",
-            "Implement 1,2 and 3.",
+            "fix them all",
+            "address all findings",
+            "fix 1 and 3",
             "yes please",
         ] {
             assert!(asks_for_it(words), "{words}");

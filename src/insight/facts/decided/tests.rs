@@ -338,10 +338,10 @@ fn a_no_to_offered_work_decides() {
     let offer = "Each row is its own commit. Should we fix this by writing all rows in one commit?";
     let told = |answer| people(&[('a', offer), ('p', answer)]);
     let wants = (
-        "no, then it's good".to_owned(),
+        "no, that's fine".to_owned(),
         Some("Should we fix this by writing all rows in one commit?".to_owned()),
     );
-    assert_eq!(told("no, then it's good"), [wants]);
+    assert_eq!(told("no, that's fine"), [wants]);
     assert!(told("no idea").is_empty());
     let push = [('a', "Done. Shall I push it?"), ('p', "no")];
     assert!(people(&push).is_empty());

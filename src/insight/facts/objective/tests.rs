@@ -126,7 +126,7 @@ fn what_a_session_is_for_stands_behind_its_errands() {
     let call = (ItemKind::Digest, "Action: Read(cart.rs) → 9 lines");
     let ask = |text| (ItemKind::Prompt, text);
     let mut items = vec![
-        ask("User: switch to main and delete the old branches"),
+        ask("User: pull main and prune what was merged"),
         call,
         ask("User: how do other shops round the totals of carts?"),
     ];
@@ -145,7 +145,7 @@ fn what_a_session_is_for_stands_behind_its_errands() {
     let long = told(&shop, &items).expect("an objective");
     assert!(long.starts_with("how do other shops round"), "{long}");
     let few = told(&shop, &short).expect("an objective");
-    assert!(few.starts_with("switch to main"), "{few}");
+    assert!(few.starts_with("pull main"), "{few}");
 }
 
 #[test]
