@@ -24,6 +24,7 @@ pub mod names;
 pub mod narration;
 pub mod orders;
 pub mod outcome;
+pub mod overtaken;
 pub mod paths;
 pub mod phrases;
 pub mod pointing;

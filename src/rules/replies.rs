@@ -61,6 +61,23 @@ pub fn takes_on(words: &str) -> bool {
     TABLE.takes_on.is_match(&CueText::of(words))
 }
 
+/// The answer says no, or leaves things as they are.
+pub fn declines(words: &str) -> bool {
+    TABLE.declines.is_match(&CueText::of(words.trim()))
+}
+
+/// The sentence offers to do something besides moving finished work on.
+pub fn offers(sentence: &str) -> bool {
+    offered(sentence).is_some_and(|act| !is_chore(&act))
+}
+
+/// The sentence offers to do something besides moving finished work on, and says what.
+pub fn offers_work(sentence: &str) -> bool {
+    const WORDS_MIN: usize = 2;
+    let says = |act: &str| content_words(act).len() >= WORDS_MIN;
+    offered(sentence).is_some_and(|act| says(&act) && !is_chore(&act))
+}
+
 /// The sentence offers to change something, and says what.
 pub fn offers_change(sentence: &str) -> bool {
     offered(sentence).is_some_and(|act| {
@@ -132,6 +149,7 @@ struct Table {
     agrees: CuePattern,
     begins: CuePattern,
     proceeds: CuePattern,
+    declines: CuePattern,
     takes_on: CuePattern,
     offers: Vec<CuePattern>,
     recommends: CuePattern,
@@ -154,6 +172,7 @@ struct Table {
 #[derive(Deserialize)]
 struct Samples {
     replies: BTreeMap<String, String>,
+    declines: BTreeMap<String, bool>,
     offers: BTreeMap<String, bool>,
     recommends: BTreeMap<String, bool>,
     several: BTreeMap<String, Vec<String>>,
@@ -175,6 +194,9 @@ mod tests {
                 Some(other) => format!("{other:?}").to_lowercase(),
             };
             assert_eq!(found, wants, "{words}");
+        }
+        for (words, wants) in written.samples.declines {
+            assert_eq!(declines(&words), wants, "{words}");
         }
         for (sentence, wants) in written.samples.offers {
             assert_eq!(offers_change(&sentence), wants, "{sentence}");
@@ -205,6 +227,8 @@ mod tests {
         assert!(!offers_several("Want me to use Redis, or leave it?"));
         assert!(suggests("couldn't we keep both?") && !suggests("is it red?"));
         assert!(is_chore("ok, run the tests") && !is_chore("split it"));
+        assert!(offers_work("Should we fix this by adding a queue?"));
+        assert!(!offers_work("Shall I push it?") && !offers_work("Want me to fix this?"));
         assert!(takes_on("yes, implement it for carts") && !takes_on("yes, sketch it first"));
     }
 }

@@ -224,6 +224,16 @@ pub fn points(word: &str) -> bool {
     TABLE.points.contains(word)
 }
 
+/// A word that an ask begins with which only puts things in their place: `switch`, `pull`.
+pub fn is_errand(word: &str) -> bool {
+    TABLE.errands.contains(word)
+}
+
+/// A word of an ask that has done what was said before: `fix`, `findings`.
+pub fn acts_on(word: &str) -> bool {
+    TABLE.acts.contains(word)
+}
+
 /// The text points at the work at hand: `this branch`, `the latest changes`, `the conflicts`.
 pub fn is_of_work_at_hand(words: &[String]) -> bool {
     const BETWEEN_MAX: usize = 3;
@@ -335,7 +345,10 @@ pub fn is_stale(sentence: &str) -> bool {
 
 /// The prompt begins by refusing what was done or said before.
 pub fn is_objection(prompt: &str) -> bool {
-    let prompt = prompt.trim_start();
+    let mut prompt = prompt.trim_start();
+    while let Some(rest) = without_any(prompt, &TABLE.hesitates) {
+        prompt = rest;
+    }
     opened_by(prompt, &TABLE.objects).is_some()
 }
 
@@ -351,6 +364,8 @@ struct Written {
     verbs: FxHashSet<String>,
     moves: FxHashSet<String>,
     points: FxHashSet<String>,
+    acts: FxHashSet<String>,
+    errands: FxHashSet<String>,
     idle: FxHashSet<String>,
     deictic: FxHashSet<String>,
     work: FxHashSet<String>,
@@ -369,6 +384,7 @@ struct Written {
     stale: Vec<String>,
     headings: FxHashSet<String>,
     objects: Openers,
+    hesitates: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
@@ -411,6 +427,7 @@ mod tests {
             "No, leave the reset alone.",
             "that's wrong",
             "Please undo this",
+            "hmm, but it still doesn't work",
         ] {
             assert!(is_objection(prompt), "{prompt}");
         }
@@ -458,6 +475,7 @@ mod tests {
         assert_eq!(offered("I can see a test."), None);
         assert!(
             is_chatter("Done!")
+                && is_chatter("Analysis complete; here's the report.")
                 && !is_chatter("Done: the parser reads both forms of the header now.")
         );
     }

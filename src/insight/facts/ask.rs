@@ -10,7 +10,7 @@ use crate::rules::words::{content_words, is_same, tokens};
 const ASK_CHARS_MAX: usize = 700;
 
 /// Of what a pasted document says first.
-const DOCUMENT_CHARS_MAX: usize = 320;
+const DOCUMENT_CHARS_MAX: usize = 380;
 
 /// Of an error that was pasted.
 const ERROR_CHARS_MAX: usize = 200;
@@ -92,13 +92,48 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
     if let Some(error) = prompt.prose.error.filter(|error| !text.contains(error)) {
         text.extend(["\n", &shortened(error, ERROR_CHARS_MAX)]);
     }
-    let document = prompt.prose.document.join(" ");
+    let document = document(&prompt.prose.document);
     if !document.is_empty() && !text.contains(&document) {
-        let document = shortened(&document, DOCUMENT_CHARS_MAX);
         text.extend(["\n“", &document, "”"]);
     }
     text
 }
+
+/// How a document begins; where not all of that has room, with the sentence that says what is wrong.
+fn document(sentences: &[String]) -> String {
+    let all = sentences.join(" ");
+    if all.chars().count() <= DOCUMENT_CHARS_MAX {
+        return all;
+    }
+    let is_fault = |sentence: &&String| {
+        let begins = FAULTS.iter().any(|cue| sentence.starts_with(cue));
+        begins || sentence.contains(" is wrong") || sentence.contains(" are wrong")
+    };
+    let text = match sentences.split_first() {
+        Some((first, rest)) if !is_fault(&first) => match rest.iter().find(is_fault) {
+            Some(fault) if Some(fault) == rest.first() => format!("{first} {fault}"),
+            Some(fault) => format!("{first} … {fault}"),
+            None => all,
+        },
+        _ => all,
+    };
+    let fault = sentences.iter().find(is_fault);
+    match fault.filter(|_| text.chars().count() > DOCUMENT_CHARS_MAX) {
+        Some(fault) => shortened(fault, DOCUMENT_CHARS_MAX),
+        None => shortened(&text, DOCUMENT_CHARS_MAX),
+    }
+}
+
+/// Words by which a description comes to what is wrong.
+const FAULTS: [&str; 7] = [
+    "Currently",
+    "However",
+    "But ",
+    "Right now",
+    "Unfortunately",
+    "The problem",
+    "The issue",
+];
 
 /// What is no greeting, each once.
 fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
@@ -170,6 +205,18 @@ mod tests {
             [shop] error: no such column: price";
         let told = told(prompt, "I got this when running the shop").expect("it says more");
         assert!(told.ends_with("\nerror: no such column: price"), "{told}");
+    }
+
+    #[test]
+    fn of_a_document_what_is_wrong_is_told() {
+        let long = "The shop prints a page for each cart that somebody left in it, and one for each day of the week besides. \
+            All of these pages have the same head and the same foot, which nobody has looked at since the last year began, and all of them lie in two folders, one for the day and one for its night.";
+        let fault = "Currently, totals of both pages are rounded for each row, so that the day's total differs from its carts.";
+        let plan = format!(
+            "User: Implement this plan:\n\n# Two pages\n\n{long} {fault}\n\n## Steps\n\n- one"
+        );
+        let told = told(&plan, "Implement this plan: Two pages").expect("it says more");
+        assert!(told.ends_with(&format!("besides. … {fault}”")), "{told}");
     }
 
     #[test]

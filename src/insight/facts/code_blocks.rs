@@ -3,6 +3,8 @@
 
 use super::fitted::is_point;
 use super::words::folded;
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// What stands between two fences.
 #[derive(Clone, Copy, PartialEq)]
@@ -43,5 +45,91 @@ pub(super) fn tell_only_line<'t>(all: &mut [String], behind: impl Iterator<Item 
         && !code.contains('`')
     {
         lead.push_str(&format!(" `{}`", folded(code)));
+    }
+}
+
+/// Words without verse: what an agent wrote as a poem says nothing of its work.
+pub(super) fn without_verse(words: &str) -> Cow<'_, str> {
+    const STANZA_LINES: usize = 4;
+    /// Of a poem other stanzas are shorter.
+    const REST_LINES: usize = 2;
+    let stanzas = stanzas(words);
+    if !stanzas.iter().any(|(lines, _)| *lines >= STANZA_LINES) {
+        return Cow::Borrowed(words);
+    }
+    let mut out = String::with_capacity(words.len());
+    let mut told = 0;
+    for (_, bytes) in stanzas.iter().filter(|(lines, _)| *lines >= REST_LINES) {
+        out.push_str(&words[told..bytes.start]);
+        told = bytes.end;
+    }
+    out.push_str(&words[told..]);
+    Cow::Owned(out)
+}
+
+/// Lines of verse behind each other, of which hardly more than half end a sentence: how many, and where they stand.
+fn stanzas(words: &str) -> Vec<(usize, Range<usize>)> {
+    let mut all = Vec::new();
+    let (mut lines, mut closed, mut start, mut at) = (0, 0, 0, 0);
+    for line in words.split_inclusive('\n').chain([""]) {
+        let text = line.trim();
+        if is_verse(text) {
+            start = if lines == 0 { at } else { start };
+            lines += 1;
+            closed += usize::from(text.ends_with(['.', '!', '?']));
+        } else {
+            if lines > 0 && closed * 2 <= lines {
+                all.push((lines, start..at));
+            }
+            (lines, closed) = (0, 0);
+        }
+        at += line.len();
+    }
+    all
+}
+
+/// A short line of nothing but words.
+fn is_verse(line: &str) -> bool {
+    const BYTES: std::ops::RangeInclusive<usize> = 12..=64;
+    const WORDS_MIN: usize = 3;
+    const MARKS: [char; 14] = [
+        ',', '.', ';', '!', '?', '\'', '’', '-', '–', '—', '*', '_', '“', '”',
+    ];
+    BYTES.contains(&line.len())
+        && line.starts_with(|c: char| c.is_alphabetic() || matches!(c, '*' | '_' | '“'))
+        && !line.starts_with("* ")
+        && line
+            .chars()
+            .all(|c| c.is_alphabetic() || c == ' ' || MARKS.contains(&c))
+        && !line.contains("**")
+        && line.split(' ').count() >= WORDS_MIN
+}
+
+/// The title of a document in a block, and what stands between it and the first section.
+pub(super) fn is_preamble<'t>(behind: impl Iterator<Item = &'t str>) -> bool {
+    let mut inside = behind.map(str::trim);
+    let is_title = inside
+        .find(|line| !line.is_empty())
+        .is_some_and(|line| line.starts_with("# "));
+    let mut inside = inside.take_while(|line| !line.starts_with("```"));
+    is_title && inside.any(|line| line.starts_with("## "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verse_is_no_report() {
+        let words = "Here it is:\n\nA cart rolls down the lane at night,\nits wheels are round, its load is light,\n\
+            it stops before the baker's door\nand carries home one loaf, or four.\n\nThe poem is in cart.txt.\n";
+        let wants = "Here it is:\n\n\nThe poem is in cart.txt.\n";
+        assert_eq!(without_verse(words), wants);
+        let report = "The cart rounds once.\nThe shop adds it up.\nNothing else changed.\nIt is tested now.\n";
+        assert_eq!(without_verse(report), report);
+        assert!(is_preamble(
+            "# Changes\n\nAll of them.\n\n## Fixed\n```".lines()
+        ));
+        assert!(!is_preamble("# Changes\n\nAll of them.\n```".lines()));
     }
 }

@@ -1,6 +1,8 @@
 //! What was decided in a session, by people and by agents. Sentences come from the tables of rules; this
 //! knows who said them, what they answer, and that a decision is told once.
 
+mod points;
+
 use super::line::LocatedItem;
 use super::prose::pasted_behind;
 use super::stated::without_targets;
@@ -126,7 +128,10 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             }
             let own = said(line.words()).into_iter();
             for stated in own.filter(|stated| !is_reply && !before.said(&stated.sentence)) {
-                add(&mut all, &mut known, line, stated.rank, of(stated));
+                let rank = stated.rank;
+                let mut decision = of(stated);
+                points::add_points(&mut decision.decision, line.words());
+                add(&mut all, &mut known, line, rank, decision);
             }
             before.person = line.words();
         }
@@ -318,15 +323,19 @@ impl Before<'_> {
                 decision: match words.eq_ignore_ascii_case(name) {
                     true => option,
                     false if is_named => words.to_owned(),
-                    false => format!("{words} ({option})"),
+                    // the option says more than the reasons for it
+                    false => format!("{} ({option})", points::first_of_long(words)),
                 },
-                about: asked.or_else(|| question(&end)).cloned(),
+                about: asked.or_else(|| picked_for(&end)).cloned(),
                 ..Decision::default()
             };
             return Some((ANSWERED, decision));
         }
         if words.len() > REPLY_BYTES_MAX {
             return None;
+        }
+        if let Some(declined) = points::declined(words, &end) {
+            return Some((AGREED, declined));
         }
         let agreed = kind
             .as_ref()
@@ -447,6 +456,11 @@ fn last_sentences(agent: &str) -> Vec<String> {
 
 fn question(sentences: &[String]) -> Option<&String> {
     sentences.iter().find(|sentence| sentence.ends_with('?'))
+}
+
+/// The question that a picked option answers: not whether to do what the agent would choose, `Shall I do this?`
+fn picked_for(sentences: &[String]) -> Option<&String> {
+    question(sentences).filter(|asked| !words::points_back(asked))
 }
 
 /// The text of the option that an answer names, in the last list that has it.

@@ -8,13 +8,13 @@ use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionOutcome, Sourced};
-use crate::rules::replies::{Reply, reply};
+use crate::rules::replies::{Reply, offers, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same, sentences};
 use rustc_hash::FxHashSet;
 
 /// Requests of one session that are listed, and of these the last ones in any case.
-const REQUESTS_MAX: usize = 10;
+const REQUESTS_MAX: usize = 14;
 const REQUESTS_LAST: usize = 2;
 
 /// What ends a request that only moves finished work on says no more: the commit and the pull request are listed.
@@ -43,29 +43,43 @@ struct Listed {
     weight: usize,
 }
 
+/// What the agent said to requests, by where their prompts stand.
+pub struct Answers<'a> {
+    /// In a line each.
+    pub steps: &'a [(usize, Sourced<String>)],
+    /// Those that the result tells.
+    pub in_result: &'a [usize],
+    /// Those that it took back.
+    pub withdrawn: &'a FxHashSet<usize>,
+}
+
 /// All but the first request: of many those that something came of, and the last ones. With what the agent said to
-/// each (`answers`; those at `in_result` are told there), where that is known, and where the prompts of these stand.
+/// each, where that is known, and where the prompts of these stand.
 pub fn requests(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     first: Option<&Sourced<String>>,
-    (answers, in_result): (&[(usize, Sourced<String>)], &[usize]),
+    answers: &Answers<'_>,
 ) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
     let others = prompts
         .iter()
         .filter(|prompt| first.is_none_or(|first| first.line != prompt.line.line));
     let mut all: Vec<Listed> = Vec::new();
     for prompt in others {
-        let answer = answers.iter().find(|(at, _)| *at == prompt.at);
-        let answer = match in_result.contains(&prompt.at) {
+        let answer = answers.steps.iter().find(|(at, _)| *at == prompt.at);
+        let answer = match answers.in_result.contains(&prompt.at) {
             true => Some(Answer::Result),
             false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
         };
-        let last = answer.is_none().then(|| last_said(lines, prompt)).flatten();
+        let is_open = answer.is_none() && !answers.withdrawn.contains(&prompt.at);
+        let last = is_open.then(|| last_said(lines, prompt)).flatten();
         let answer = answer.or(last.as_deref().map(Answer::Last));
-        let Some(text) = said(lines, prompt, answer.as_ref()) else {
+        let Some(mut text) = said(lines, prompt, answer.as_ref()) else {
             continue;
         };
+        if answers.withdrawn.contains(&prompt.at) && answer.is_none() && !text.ends_with(')') {
+            text.push_str(TAKEN_BACK);
+        }
         // the objective says it, and the result what came of it
         let bare = text.strip_suffix(IN_RESULT).unwrap_or(&text);
         if bare.len() < text.len() && first.is_some_and(|first| first.what.contains(bare)) {
@@ -121,20 +135,34 @@ pub fn last(
     first.or_else(own)
 }
 
-/// What the agent's words state that end what follows a prompt, in a line, where they ask nothing.
+/// What the agent's words state that end what follows a prompt, in a line, where they do more than ask. What somebody
+/// types while the agent works is answered by its next words, if these are about the same.
 fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
     const SAID_CHARS_MIN: usize = 40;
-    let main = exchange(lines, prompt.at)
-        .iter()
-        .rev()
-        .filter(|line| line.main);
+    const ANSWER_BYTES_MIN: usize = 400;
+    let mut main = exchange(lines, prompt.at).iter().filter(|line| line.main);
     let is_note =
         |line: &&LocatedItem<'_>| line.item.kind == ItemKind::Note && line.words() != INTERRUPTED;
-    let last = main.into_iter().find(|line| !is_note(line))?;
+    let is_aside = prompt.line.item.kind == ItemKind::Aside;
+    let last = match is_aside {
+        true => main.find(|line| line.item.kind == ItemKind::Agent),
+        false => main.rfind(|line| !is_note(line)),
+    };
+    let last = last?;
     let words = last.words().trim_end();
-    let is_said = last.item.kind == ItemKind::Agent && !words.ends_with(['?', ':']);
+    let asks = words.ends_with('?') && words.len() < ANSWER_BYTES_MIN;
+    let is_said = last.item.kind == ItemKind::Agent && !words.ends_with(':') && !asks;
     let said = one_line(&stated_first(is_said.then_some(words)?), STEP_BYTES_MAX);
-    (said.chars().count() >= SAID_CHARS_MIN).then_some(said)
+    let is_about = || {
+        let own = content_words(prompt.line.words());
+        let own: Vec<&String> = own.iter().filter(|word| !is_idle(word)).collect();
+        let told = content_words(&said);
+        own.iter()
+            .any(|own| told.iter().any(|told| is_same(own, told)))
+    };
+    let is_plan = || said.contains("I'll ") || said.contains("I’ll ");
+    let is_it = !is_aside || is_about() && !is_plan();
+    (said.chars().count() >= SAID_CHARS_MIN && is_it).then_some(said)
 }
 
 /// What the agent said to a request.
@@ -152,6 +180,9 @@ pub const ANSWERED: &str = " → ";
 
 /// Stands behind the request that the result is about.
 const IN_RESULT: &str = " (see Result)";
+
+/// Stands behind a request whose answer the agent took back.
+const TAKEN_BACK: &str = " (answer taken back)";
 
 /// It only moves finished work on, and the agent says no more than that it did.
 fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
@@ -189,10 +220,14 @@ fn said(
         None => became(lines, prompt).to_owned(),
     };
     let Some(best) = requests.iter().min_by_key(rank) else {
+        if let (Some(error), Some(_)) = (prompt.prose.error, answer) {
+            return Some(format!("{}{}", shortened(error, ERROR_CHARS_MAX), became()));
+        }
         let text = agreed(lines, prompt)?;
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
     };
-    let text = &with_others(best, &requests);
+    let text = with_offer(lines, prompt, with_others(best, &requests));
+    let text = &with_error(prompt, best, text);
     let is_alone = || {
         requests
             .iter()
@@ -317,7 +352,12 @@ fn is_missed(asked: &str, exchange: &[LocatedItem<'_>]) -> bool {
 fn is_scrap(text: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_address = text.contains(" #") && text.split_whitespace().count() <= WORDS_MAX;
+    let opened = text.find('(').unwrap_or(text.len());
+    let is_rest = text
+        .find(')')
+        .is_some_and(|closed| closed < opened && text[..closed].ends_with(char::is_alphanumeric));
     text.starts_with(['(', '['])
+        || is_rest
         || is_address && (text.contains(" PR #") || text.contains(" issue #"))
 }
 
@@ -342,7 +382,7 @@ fn asks_for_nothing(text: &str) -> bool {
 }
 
 /// With more words a question says what it is about.
-const VAGUE_WORDS_MAX: usize = 4;
+const VAGUE_WORDS_MAX: usize = 3;
 
 /// A question with the sentence before it.
 const AGREED_CHARS_MAX: usize = 180;
@@ -350,6 +390,60 @@ const AGREED_CHARS_MAX: usize = 180;
 /// `“yes” to: Shall I push it?`
 fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
     const AGREES_BYTES_MAX: usize = 24;
+    let asked = asked_before(lines, prompt, true)?;
+    let words = prompt.line.words().trim();
+    let short = words.len() <= AGREES_BYTES_MAX
+        && !words.starts_with(['/', '[', '!'])
+        && !words.contains('\n');
+    short.then(|| format!("“{words}” to: {asked}"))
+}
+
+/// A request that only points at what the agent asked, or that begins by agreeing with it, with that: `“yes, add it” to:
+/// Shall I add a test?`, `run it twice (“yes” to: Shall I add a test?)`.
+fn with_offer(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, text: String) -> String {
+    const WORDS_MAX: usize = 1;
+    const ASKED_CHARS_MAX: usize = 120;
+    let words = prompt.line.words().trim();
+    let first = words.split(|c: char| !c.is_alphanumeric()).next();
+    let is_yes = first.is_some_and(|word| YES.contains(&word.to_lowercase().as_str()));
+    let says = content_words(&text);
+    let says = says.iter().filter(|word| !is_idle(word)).count();
+    let is_bare = says <= WORDS_MAX && points_back(&text);
+    if !is_yes && !is_bare {
+        return text;
+    }
+    if let Some(agreed) = agreed(lines, prompt).filter(|_| is_bare) {
+        return agreed;
+    }
+    let asked = || asked_before(lines, prompt, false);
+    let is_one = |asked: &String| offers(asked) && asked.chars().count() <= ASKED_CHARS_MAX;
+    match is_yes.then(asked).flatten().filter(is_one) {
+        Some(asked) => format!("{text} (“{}” to: {asked})", first.unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// A statement with the error that was pasted beside it.
+fn with_error(prompt: &Prompt<'_, '_>, best: &Request<'_>, text: String) -> String {
+    let error = prompt.prose.error.filter(|error| !text.contains(error));
+    match error.filter(|_| best.kind == RequestKind::Statement) {
+        Some(error) => format!("{text}: {}", shortened(error, ERROR_CHARS_MAX)),
+        None => text,
+    }
+}
+
+/// Of an error that was pasted.
+const ERROR_CHARS_MAX: usize = 120;
+
+/// Words that agree before all else.
+const YES: [&str; 5] = ["yes", "yeah", "yep", "yup", "sure"];
+
+/// What the agent asked in its last paragraph before a prompt; `is_whole`: with what a vague question hangs on.
+fn asked_before(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    is_whole: bool,
+) -> Option<String> {
     let before = lines[..prompt.at].iter().rev().find(|line| line.main);
     let agent = before.filter(|line| line.item.kind == ItemKind::Agent)?;
     let paragraph = agent.words().trim_end().rsplit("\n\n").next()?;
@@ -363,19 +457,14 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
         .take_while(|sentence| *sentence != asked)
         .last();
     // `Want me to make that change?` hangs on what stands before it
-    let is_vague = content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
+    let is_vague = is_whole && content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
     let asked = match before.filter(|_| is_vague) {
         Some(before) if before.contains(' ') && !before.ends_with('?') => {
             format!("{before} {asked}")
         }
         _ => asked.to_owned(),
     };
-    let words = prompt.line.words().trim();
-    let short = words.len() <= AGREES_BYTES_MAX
-        && !words.starts_with(['/', '[', '!'])
-        && !words.contains('\n');
-    let asked = shortened(&asked, AGREED_CHARS_MAX);
-    short.then(|| format!("“{words}” to: {asked}"))
+    Some(shortened(&asked, AGREED_CHARS_MAX))
 }
 
 /// ` (done)`, ` (not done)`, or nothing where nobody can tell.
@@ -467,96 +556,4 @@ pub fn says_something(prompt: &Prompt<'_, '_>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::insight::facts::prompts::prompts;
-
-    #[test]
-    fn a_request_says_what_became_of_it() {
-        let edit = [Finding::Changed {
-            path: "/p/a.rs".into(),
-            added: 1,
-            removed: 0,
-        }];
-        let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
-        let lines = [
-            line(1, ItemKind::Prompt, "User: fix the cart", &[]),
-            line(
-                2,
-                ItemKind::Agent,
-                "Agent: Fixed. Shall I write a test for it?",
-                &[],
-            ),
-            line(3, ItemKind::Prompt, "User: yes please", &[]),
-            line(4, ItemKind::Digest, "Action: Edit(a.rs) → +1 −0", &edit[..]),
-            line(5, ItemKind::Agent, "Agent: There is a test now.", &[]),
-            line(6, ItemKind::Prompt, "User: why was it wrong?", &[]),
-            line(7, ItemKind::Agent, "Agent: It rounded twice.", &[]),
-            line(
-                8,
-                ItemKind::Prompt,
-                "User: ok. now write the docs of it please",
-                &[],
-            ),
-            line(9, ItemKind::Note, "Note: interrupted by the user", &[]),
-        ];
-        let first = lines[0].source(String::new());
-        let answer = lines[6].source("It rounded twice.".to_owned());
-        let answers = [(5, answer)];
-        let (told, at) = requests(&lines, &prompts(&lines), Some(&first), (&answers, &[]));
-        assert_eq!(at.len(), told.len());
-        let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
-        assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));
-        assert!(is_own("I'd drop it") && is_own("看看这个") && !is_own("the session is gone"));
-        assert!(!asks_for_nothing("sail it") && !asks_for_nothing("看看这个"));
-        let wants = [
-            "“yes please” to: Shall I write a test for it? (done)",
-            "why was it wrong? → It rounded twice.",
-            "write the docs of it (not done)",
-        ];
-        assert_eq!(told, wants);
-    }
-
-    #[test]
-    fn a_commit_that_failed_is_told_with_what_the_agent_says() {
-        let failed = [Finding::Failed { key: 1 }];
-        let made = [Finding::Commit {
-            hash: "0abc123".into(),
-            subject: "Round once".into(),
-            again: false,
-            size: None,
-        }];
-        let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
-        let said = "Agent: A hook put both changes into the commit before, under its subject.";
-        let told = |findings| {
-            let lines = [
-                line(1, ItemKind::Prompt, "User: fix the cart", &[][..]),
-                line(2, ItemKind::Agent, "Agent: It rounds once now.", &[]),
-                line(3, ItemKind::Prompt, "User: commit", &[]),
-                line(
-                    4,
-                    ItemKind::Digest,
-                    "Action: Bash(git commit -m x) → failed",
-                    &failed,
-                ),
-                line(
-                    5,
-                    ItemKind::Digest,
-                    "Action: Bash(git commit -m x) → ok",
-                    findings,
-                ),
-                line(6, ItemKind::Agent, said, &[]),
-            ];
-            let first = lines[0].source(String::new());
-            let (told, _) = requests(&lines, &prompts(&lines), Some(&first), (&[], &[]));
-            let told: Vec<String> = told.into_iter().map(|told| told.what).collect();
-            let last = last(&lines, &prompts(&lines), Some(&first));
-            (told, last.map(|last| last.what))
-        };
-        let (missed, last) = told(&[]);
-        let wants = "commit → A hook put both changes into the commit before, under its subject.";
-        assert_eq!(missed, [wants]);
-        assert_eq!(last, None, "one word is no request of its own");
-        assert!(told(&made).0.is_empty());
-    }
-}
+mod tests;

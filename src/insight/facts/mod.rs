@@ -28,6 +28,7 @@ mod rewritten;
 mod session_context;
 mod shipped;
 mod stated;
+mod taken_up;
 mod tasks;
 mod test_runs;
 mod words;
@@ -140,6 +141,9 @@ struct Told {
     requests: Vec<Sourced<String>>,
 }
 
+/// Answers to later requests say nothing in fewer.
+const ANSWER_CHARS_MIN: usize = 60;
+
 /// Commits have the hashes there that they have at the end.
 fn told(
     lines: &[LocatedItem<'_>],
@@ -148,15 +152,21 @@ fn told(
     commits: &[Sourced<SessionCommit>],
 ) -> Told {
     let mut came = result::result(lines, prompts, objective);
-    let answers = (came.steps.as_slice(), came.told.as_slice());
-    let (mut requests, listed) = further::requests(lines, prompts, objective, answers);
+    let overtaken = overtaken::Overtaken::of(lines);
+    came.said().for_each(|said| overtaken.drop_from(said, 1));
+    came.answers()
+        .for_each(|said| overtaken.drop_from(said, ANSWER_CHARS_MIN));
+    let answers = further::Answers {
+        steps: &came.steps,
+        in_result: &came.told,
+        withdrawn: &came.withdrawn,
+    };
+    let (mut requests, listed) = further::requests(lines, prompts, objective, &answers);
     let mut result = came.result.take();
     let mut steps = came.rest(&listed);
     let rewritten = rewritten::Rewritten::of(lines, commits);
     let all = result.iter_mut().chain(&mut steps).chain(&mut requests);
     all.for_each(|said| rewritten.tell(&mut said.what));
-    let all = result.iter_mut().chain(&mut steps);
-    all.for_each(|said| overtaken::drop_overtaken(said, lines));
     if let Some(result) = &result {
         steps
             .iter_mut()

@@ -1,15 +1,18 @@
 //! What a session was asked for, in a line: its first ask, whole. Every word of it stands in the log, and
 //! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
+mod errands;
+
 use super::ask::ask;
 use super::line::{LocatedItem, edits};
 use super::prompts::{Prompt, exchange, stands_for};
 use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
 use super::shipped::shipped;
-use super::words::{clipped, shortened};
+use super::words::{clipped, points_back, shortened};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
+use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{
     RequestKind, asks_something, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand,
     points, request,
@@ -34,7 +37,9 @@ pub fn asked(
     prompts: &[Prompt<'_, '_>],
     context: &SessionContext<'_>,
 ) -> Asked {
-    let asking: Vec<&Prompt<'_, '_>> = prompts.iter().filter(|prompt| is_asking(prompt)).collect();
+    let mut asking: Vec<&Prompt<'_, '_>> =
+        prompts.iter().filter(|prompt| is_asking(prompt)).collect();
+    asking.drain(..errands::errands(lines, &asking));
     let Some((first, others)) = asking.split_first() else {
         return Asked {
             objective: prompts.iter().find_map(only_pasted),
@@ -63,26 +68,63 @@ pub fn asked(
             full = full.filter(|full| *full != text);
         }
     }
-    let whole = full.or_else(|| ask(first, &text)).map(|mut whole| {
-        // the project is told beside every summary
-        let is_new = |name: &&String| Some(name.as_str()) != context.project;
-        let about = about.iter().filter(is_new);
-        let about: Vec<&str> = about
-            .filter(|name| !is_told(&whole, name))
-            .map(String::as_str)
-            .collect();
-        if !about.is_empty() {
-            let joint = if whole.contains('\n') { "\n" } else { " " };
-            whole.push_str(&format!("{joint}({})", about.join(", ")));
-        }
-        whole
-    });
-    about.retain(|name| !is_told(&text, name));
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
     let later = then(lines, others, &text, left.saturating_sub(most));
+    let whole = full.or_else(|| ask(first, &text));
+    let core = errands::core(lines, first, others).filter(|_| later.is_empty() || whole.is_some());
+    let whole = match core.and_then(core_ask) {
+        Some(core) => with_core(whole, &text, &core),
+        None => whole,
+    };
+    let whole = whole.map(|whole| with_new_places(whole, &about, context));
+    about.retain(|name| !is_told(&text, name));
     text.push_str(&later);
     let objective = Some(first.line.source(with_places(text, &about)));
     Asked { objective, whole }
+}
+
+/// What a prompt asks for that more was done for than for the first one; an answer to the agent's words says too little.
+fn core_ask(core: &Prompt<'_, '_>) -> Option<String> {
+    let all = told(core);
+    let ask = all.iter().find(|told| told.kind == RequestKind::Ask)?.text;
+    let says = about(ask).len() >= WEAK_WORDS_MAX && !is_pointer(ask) && !points_back(ask);
+    let fits = ask.chars().count() <= OBJECTIVE_CHARS_MAX;
+    (says && fits && !is_reply(core)).then(|| ask.to_owned())
+}
+
+/// What was asked first, with that.
+fn with_core(whole: Option<String>, text: &str, core: &str) -> Option<String> {
+    let asked = whole.as_deref().unwrap_or(text);
+    if asked.contains(core) {
+        return whole;
+    }
+    Some(match asked.contains('\n') {
+        true => format!("{asked}\nThen: {core}"),
+        false => format!("{asked}{THEN}{core}"),
+    })
+}
+
+/// It answers what the agent offered: `yes, and run it twice`.
+fn is_reply(prompt: &Prompt<'_, '_>) -> bool {
+    matches!(
+        reply(prompt.line.words()),
+        Some(Reply::Agrees | Reply::Begins | Reply::Picks(_))
+    )
+}
+
+/// With the names behind it that it doesn't have; the project is told beside every summary.
+fn with_new_places(mut whole: String, about: &[String], context: &SessionContext<'_>) -> String {
+    let is_new = |name: &&String| Some(name.as_str()) != context.project;
+    let about = about.iter().filter(is_new);
+    let about: Vec<&str> = about
+        .filter(|name| !is_told(&whole, name))
+        .map(String::as_str)
+        .collect();
+    if !about.is_empty() {
+        let joint = if whole.contains('\n') { "\n" } else { " " };
+        whole.push_str(&format!("{joint}({})", about.join(", ")));
+    }
+    whole
 }
 
 /// With as many of the names behind it as have room: what somebody asked is whole before it is told where.
@@ -100,9 +142,11 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
         .iter()
         .filter_map(|prompt| {
             let all = told(prompt);
+            let is_reply = is_reply(prompt);
             let asks = |told: &&Told<'_>| {
                 let is_whole = told.text.matches('"').count().is_multiple_of(2);
-                let asks = told.kind == RequestKind::Ask || asks_something(told.text);
+                let is_ask = told.kind == RequestKind::Ask && !is_reply;
+                let asks = is_ask || asks_something(told.text);
                 let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
                 asks && is_whole && says
             };
@@ -450,7 +494,7 @@ impl Work<'_, '_> {
         if is_of_pull_request(&words) && !text.contains('#') {
             names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
         }
-        let shipped = shipped(self.lines).filter(|subject| {
+        let shipped = shipped(self.lines, &words).filter(|subject| {
             let new =
                 about(subject.split_once(": ").map_or("", |(_, subject)| subject)).into_iter();
             let new = new.filter(|word| !words.iter().any(|told| is_same(told, word)));
@@ -471,125 +515,4 @@ const NEW_WORDS_MIN: usize = 2;
 const TRUNKS: [&str; 7] = ["main", "master", "HEAD", "develop", "dev", "trunk", "next"];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::insight::facts::prompts::prompts;
-    use crate::model::exchange::ItemKind;
-
-    fn told(context: &SessionContext<'_>, items: &[(ItemKind, &str)]) -> Option<String> {
-        let lines: Vec<LocatedItem<'_>> = items
-            .iter()
-            .zip(1..)
-            .map(|((kind, text), line)| LocatedItem::sample(*kind, line, text, &[]))
-            .collect();
-        let asked = asked(&lines, &prompts(&lines), context);
-        asked.objective.map(|told| told.what)
-    }
-
-    #[test]
-    fn an_objective_is_the_ask() {
-        let shop = SessionContext::new(None, "/home/ada/shop", Some("fix/totals"), false);
-        let named = SessionContext::new(Some("Round totals half up"), "/p/shop", None, true);
-        for (context, prompts, wants) in [
-            (
-                SessionContext::default(),
-                vec!["Hey, can you please fix the rounding of totals? Thanks!"],
-                "fix the rounding of totals",
-            ),
-            (
-                shop,
-                vec!["review the changes in this branch"],
-                "review the changes in this branch (shop, fix/totals)",
-            ),
-            (shop, vec!["/init"], "/init (shop, fix/totals)"),
-            (
-                shop,
-                vec!["/clear", "rename the cart's fields"],
-                "rename the cart's fields (shop)",
-            ),
-            (named, vec!["continue"], "continue; Round totals half up"),
-            (named, vec!["Round totals half up"], "Round totals half up"),
-            (
-                SessionContext::default(),
-                vec![
-                    "Implement this plan:\n\n# Plan: Split the parser in two\n\n## Context\n\nIt grew.",
-                ],
-                "Implement this plan: Split the parser in two",
-            ),
-            (
-                SessionContext::default(),
-                vec![
-                    "The totals are wrong. Can you fix the rounding of carts? Don't touch the docs.",
-                    "thanks",
-                    "now rename the cart's fields to English ones",
-                ],
-                "The totals are wrong. fix the rounding of carts; then: rename the cart's fields to English ones",
-            ),
-            (
-                shop,
-                vec![
-                    "take a look at tmp/plan.md",
-                    "write a parser for the invoices",
-                ],
-                "take a look at tmp/plan.md; write a parser for the invoices (shop)",
-            ),
-            (
-                SessionContext::default(),
-                vec![
-                    "merge https://github.com/ada/shop/pull/7 please",
-                    "commit it",
-                    "write the docs of carts",
-                ],
-                "merge shop PR #7; write the docs of carts",
-            ),
-            (
-                SessionContext::default(),
-                vec!["User: fix this\n[api] error: no such column: price"],
-                "fix this: error: no such column: price",
-            ),
-            (SessionContext::default(), vec!["看看这个"], "看看这个"),
-        ] {
-            let items = prompts.iter().map(|text| (ItemKind::Prompt, *text));
-            let told = told(&context, &items.collect::<Vec<_>>());
-            assert_eq!(told.as_deref(), Some(wants), "{prompts:?}");
-        }
-        let nothing = told(&shop, &[(ItemKind::Prompt, "User: /clear")]);
-        assert_eq!(nothing, None);
-    }
-
-    #[test]
-    fn who_describes_and_then_asks_is_told_with_the_question() {
-        let prompt = "User: Lately the cart rounds each row. On some days that is a cent too much, and on all the \
-            other days it is a cent too little. Totals of the shop come from the same rows as those of the export. \
-            Is there something in our settings that causes that?";
-        let told = told(&SessionContext::default(), &[(ItemKind::Prompt, prompt)]);
-        let told = told.expect("somebody asks");
-        assert!(
-            told.starts_with("Lately the cart rounds each row."),
-            "{told}"
-        );
-        assert!(
-            told.ends_with("Is there something in our settings that causes that?"),
-            "{told}"
-        );
-    }
-
-    #[test]
-    fn a_pull_request_is_named_where_the_log_speaks_of_one() {
-        let context = SessionContext::default();
-        let ask = (ItemKind::Prompt, "User: address the comments on the PR");
-        let view = (ItemKind::Digest, "Action: Bash(gh pr view 7) → ok");
-        let other = (ItemKind::Digest, "Action: Bash(gh pr view 8) → ok");
-        let wants = "address the comments on the PR (PR #7)";
-        assert_eq!(told(&context, &[ask, view]).as_deref(), Some(wants));
-        let wants = "address the comments on the PR";
-        assert_eq!(told(&context, &[ask, view, other]).as_deref(), Some(wants));
-    }
-
-    #[test]
-    fn an_objective_has_200_characters_at_most() {
-        let long = format!("User: write {}", "long words about carts ".repeat(60));
-        let told = told(&SessionContext::default(), &[(ItemKind::Prompt, &long)]);
-        assert!(told.is_some_and(|told| told.chars().count() <= OBJECTIVE_CHARS_MAX));
-    }
-}
+mod tests;

@@ -1,72 +1,292 @@
-//! What an agent said of how things stood, where they were changed later: `No code touched.`
+//! What an agent said of how things stood, where later turns changed that: `No code touched.`, `not pushed`, what a
+//! person disputed and the agent granted, what was removed again.
 
+use super::fitted::is_point;
 use super::line::LocatedItem;
+use super::prompts::opens;
+use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
+use crate::rules::overtaken::{claims, concedes, is_left, is_local, removes};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_unchanged;
-use crate::rules::words::sentences;
+use crate::rules::words::{content_words, is_same, sentences};
 
-/// Without sentences that say nothing was changed, where something was behind them; all of it where it says no more.
-pub fn drop_overtaken(said: &mut Sourced<String>, lines: &[LocatedItem<'_>]) {
-    if !sentences(&said.what).any(is_unchanged) {
-        return;
-    }
-    let is_it = |line: &LocatedItem<'_>| line.episode == said.episode && line.line == said.line;
-    let after = lines
-        .iter()
-        .rposition(is_it)
-        .map_or(&[][..], |at| &lines[at..]);
-    let mut findings = after.iter().flat_map(|line| line.item.findings);
-    let is_change = |finding: &Finding| match finding {
-        Finding::Changed { path, .. } => !is_throwaway(path),
-        Finding::Commit { .. } => true,
-        _ => false,
-    };
-    if !findings.any(is_change) {
-        return;
-    }
-    let kept = said.what.lines().filter_map(|line| {
-        let all: Vec<&str> = sentences(line).collect();
-        let kept: Vec<&str> = all
-            .iter()
-            .copied()
-            .filter(|one| !is_unchanged(one))
-            .collect();
-        match kept.len() {
-            left if left == all.len() => Some(line.to_owned()),
-            0 => None,
-            _ => Some(kept.join(" ")),
+/// Words that two sentences share which are about the same.
+const SHARED_MIN: usize = 2;
+
+/// What a session's later turns say of what was said before.
+pub(super) struct Overtaken<'l, 't> {
+    lines: &'l [LocatedItem<'t>],
+    /// Where the prompts stand that dispute something, with their words; the agent granted them.
+    disputes: Vec<(usize, Vec<String>)>,
+    /// Where it was said what is gone, with what is.
+    removed: Vec<(usize, Vec<String>)>,
+}
+
+impl<'l, 't> Overtaken<'l, 't> {
+    /// Of a session. Reads the words that end each answer but the first.
+    pub fn of(lines: &'l [LocatedItem<'t>]) -> Overtaken<'l, 't> {
+        let mut all = Overtaken {
+            lines,
+            disputes: Vec::new(),
+            removed: Vec::new(),
+        };
+        let prompts: Vec<usize> = (0..lines.len()).filter(|at| opens(&lines[*at])).collect();
+        for (nth, at) in prompts.iter().enumerate().skip(1) {
+            let end = prompts.get(nth + 1).copied().unwrap_or(lines.len());
+            let is_word = |at: &usize| lines[*at].main && lines[*at].item.kind == ItemKind::Agent;
+            let mut words = (*at..end).filter(is_word);
+            let Some(first) = words.next() else { continue };
+            if concedes(lines[first].words()) {
+                all.disputes.push((*at, content_words(lines[*at].words())));
+            }
+            let last = words.next_back().unwrap_or(first);
+            let gone = removals(lines[last].words()).into_iter();
+            all.removed.extend(gone.map(|words| (*at, words)));
         }
-    });
-    let kept: Vec<String> = kept.collect();
-    if !kept.is_empty() {
-        said.what = kept.join("\n");
+        all
     }
+
+    /// Drops what was overtaken; all of it stays where fewer characters would be left.
+    pub fn drop_from(&self, said: &mut Sourced<String>, chars_min: usize) {
+        let is_it = |line: &LocatedItem<'_>| line.episode == said.episode && line.line == said.line;
+        let Some(at) = self.lines.iter().rposition(is_it) else {
+            return;
+        };
+        let later = Later::of(self, at);
+        let (lead, text) = super::remarks::without_lead(&said.what);
+        let kept = text.lines().filter_map(|line| {
+            let mut is_whole = true;
+            let mut kept = String::new();
+            for sentence in sentences(line) {
+                let Some(rest) = later.standing(sentence) else {
+                    is_whole = false;
+                    continue;
+                };
+                is_whole &= rest.len() == sentence.len();
+                kept.push_str(if kept.is_empty() { "" } else { " " });
+                kept.push_str(&rest);
+            }
+            match (is_whole, kept.is_empty()) {
+                (true, _) => Some(line.to_owned()),
+                (false, true) => None,
+                (false, false) => Some(kept),
+            }
+        });
+        let kept = kept.collect::<Vec<String>>().join("\n");
+        if kept.chars().count() >= chars_min.max(1) {
+            said.what = format!("{lead}{kept}");
+        }
+    }
+}
+
+/// What came behind some words.
+struct Later<'o> {
+    is_changed: bool,
+    is_committed: bool,
+    is_pushed: bool,
+    disputes: Vec<&'o [String]>,
+    removed: Vec<&'o [String]>,
+}
+
+impl<'o> Later<'o> {
+    fn of(all: &'o Overtaken<'_, '_>, at: usize) -> Later<'o> {
+        let findings = || all.lines[at..].iter().flat_map(|line| line.item.findings);
+        let is_made = |finding: &Finding| matches!(finding, Finding::Commit { .. });
+        let is_edit = |finding: &Finding| match finding {
+            Finding::Changed { path, .. } => !is_throwaway(path),
+            _ => is_made(finding),
+        };
+        fn behind(said: &[(usize, Vec<String>)], at: usize) -> Vec<&[String]> {
+            let later = said.iter().filter(|(other, _)| *other > at);
+            later.map(|(_, words)| words.as_slice()).collect()
+        }
+        Later {
+            is_changed: findings().any(is_edit),
+            is_committed: findings().any(is_made),
+            is_pushed: findings().any(|finding| matches!(finding, Finding::Pushed)),
+            disputes: behind(&all.disputes, at),
+            removed: behind(&all.removed, at),
+        }
+    }
+
+    /// A sentence without remarks in parentheses that were overtaken; `None` where it was overtaken itself.
+    fn standing(&self, sentence: &str) -> Option<String> {
+        let mut out = String::new();
+        let mut rest = sentence;
+        while let Some((before, after)) = rest.split_once(" (") {
+            let Some((inside, behind)) = after.split_once(')') else {
+                break;
+            };
+            out.push_str(before);
+            if !self.is_moved_since(inside) {
+                out.extend([" (", inside, ")"]);
+            }
+            rest = behind;
+        }
+        out.push_str(rest);
+        (!self.is_over(&out)).then_some(out)
+    }
+
+    fn is_over(&self, sentence: &str) -> bool {
+        self.is_changed && (is_unchanged(sentence) || is_left(sentence))
+            || self.is_moved_since(sentence)
+            || !self.disputes.is_empty() && claims(sentence) && self.is_disputed(sentence)
+            || !self.removed.is_empty() && !removes(sentence) && self.is_gone(sentence)
+    }
+
+    fn is_moved_since(&self, text: &str) -> bool {
+        let is_moved = match text.contains("push") {
+            true => self.is_pushed,
+            false => self.is_committed,
+        };
+        is_moved && is_local(text)
+    }
+
+    fn is_disputed(&self, sentence: &str) -> bool {
+        let own = content_words(sentence);
+        self.disputes
+            .iter()
+            .any(|words| shared(&own, words) >= SHARED_MIN)
+    }
+
+    fn is_gone(&self, sentence: &str) -> bool {
+        let own = content_words(sentence);
+        let is_it = |gone: &&[String]| {
+            let shared = shared(gone, &own);
+            shared >= SHARED_MIN && shared * 3 >= gone.len() * 2
+        };
+        self.removed.iter().any(is_it)
+    }
+}
+
+fn shared(one: &[String], other: &[String]) -> usize {
+    let is_in = |word: &&String| other.iter().any(|own| is_same(own, word));
+    one.iter().filter(is_in).count()
+}
+
+/// What an agent's words say is gone: the words of sentences that say so, and of the first sentences of points below a line
+/// that does.
+fn removals(words: &str) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut is_list = false;
+    for line in words.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let text = line.replace("**", "");
+        let is_below = is_point(&text);
+        if !is_below {
+            is_list = text.ends_with(':') && removes(&text);
+        }
+        let gone = sentences(&text).enumerate();
+        let gone = gone.filter(|(nth, one)| {
+            let is_told = is_list && *nth == 0 && is_below;
+            !one.ends_with(':') && (is_told || removes(one))
+        });
+        all.extend(gone.map(|(_, one)| content_words(one)));
+    }
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::exchange::ItemKind;
 
-    #[test]
-    fn what_was_changed_later_is_not_unchanged() {
-        let words = "Agent: The cart rounds twice. No code was touched.";
-        let found = LocatedItem::sample(ItemKind::Agent, 1, words, &[]);
-        let edit = [Finding::Changed {
+    fn told(said: usize, lines: &[LocatedItem<'_>]) -> String {
+        let mut told = lines[said].source(lines[said].words().to_owned());
+        Overtaken::of(lines).drop_from(&mut told, 1);
+        told.what
+    }
+
+    fn line<'t>(
+        nth: u64,
+        kind: ItemKind,
+        text: &'t str,
+        findings: &'t [Finding],
+    ) -> LocatedItem<'t> {
+        LocatedItem::sample(kind, nth, text, findings)
+    }
+
+    fn edit() -> [Finding; 1] {
+        [Finding::Changed {
             path: "/p/cart.rs".into(),
             added: 1,
             removed: 0,
-        }];
-        let edited = LocatedItem::sample(ItemKind::Digest, 2, "Action: Edit(cart.rs) → +1", &edit);
-        let told = |lines: &[LocatedItem<'_>]| {
-            let mut said = found.source("The cart rounds twice. No code was touched.".to_owned());
-            drop_overtaken(&mut said, lines);
-            said.what
-        };
-        assert_eq!(told(&[found, edited]), "The cart rounds twice.");
+        }]
+    }
+
+    #[test]
+    fn what_was_changed_later_is_not_unchanged() {
+        let edit = edit();
+        let words = "Agent: The cart rounds twice. No code was touched.";
+        let found = line(1, ItemKind::Agent, words, &[]);
+        let edited = line(2, ItemKind::Digest, "Action: Edit(cart.rs) → +1", &edit);
+        assert_eq!(told(0, &[found, edited]), "The cart rounds twice.");
         let wants = "The cart rounds twice. No code was touched.";
-        assert_eq!(told(&[edited, found]), wants, "it was changed before");
+        assert_eq!(told(1, &[edited, found]), wants, "it was changed before");
+    }
+
+    #[test]
+    fn what_was_left_is_told_until_it_is_changed() {
+        let edit = edit();
+        let commit = [Finding::Commit {
+            hash: "0abc123".into(),
+            subject: "Round once".into(),
+            again: false,
+            size: None,
+        }];
+        let words = "Agent: The cart is blue now (not committed). Left alone on purpose: the header keeps its color.";
+        let said = line(2, ItemKind::Agent, words, &[]);
+        let lines = |findings| {
+            [
+                line(1, ItemKind::Prompt, "User: make the cart blue", &[][..]),
+                said,
+                line(3, ItemKind::Prompt, "User: and the header", &[]),
+                line(4, ItemKind::Digest, "Action: Bash(x) → ok", findings),
+            ]
+        };
+        assert_eq!(told(1, &lines(&[])), said.words());
+        let wants = "The cart is blue now (not committed).";
+        assert_eq!(told(1, &lines(&edit)), wants);
+        assert_eq!(told(1, &lines(&commit)), "The cart is blue now.");
+    }
+
+    #[test]
+    fn what_a_person_disputed_is_no_claim_any_more() {
+        let words =
+            "Agent: Added `with_shop`. The name of the shop will now be part of each log line.";
+        let lines = |answer| {
+            [
+                line(1, ItemKind::Prompt, "User: log the shop's name", &[]),
+                line(2, ItemKind::Agent, words, &[]),
+                line(
+                    3,
+                    ItemKind::Prompt,
+                    "User: I see no call that logs the name of a shop",
+                    &[],
+                ),
+                line(4, ItemKind::Agent, answer, &[]),
+            ]
+        };
+        let granted = lines("Agent: You're right. Nothing calls it yet.");
+        assert_eq!(told(1, &granted), "Added `with_shop`.");
+        let denied = lines("Agent: It is called by the router of the shop.");
+        assert_eq!(told(1, &denied), denied[1].words());
+    }
+
+    #[test]
+    fn what_was_removed_again_is_not_told() {
+        let words = "Agent: The page explains carts. It has two sequence diagrams of the checkout.";
+        let lines = [
+            line(1, ItemKind::Prompt, "User: write a page about carts", &[]),
+            line(2, ItemKind::Agent, words, &[]),
+            line(3, ItemKind::Prompt, "User: it is too long", &[]),
+            line(
+                4,
+                ItemKind::Agent,
+                "Agent: Half as long.\n\n**What was cut:**\n\n- Both sequence diagrams. They repeated the text.",
+                &[],
+            ),
+        ];
+        assert_eq!(told(1, &lines), "The page explains carts.");
     }
 }

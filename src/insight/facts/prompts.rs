@@ -2,7 +2,7 @@
 
 use super::line::LocatedItem;
 use super::prose::{Prose, prose};
-use crate::model::exchange::{EXPANDED, ItemKind, is_bare_command};
+use crate::model::exchange::{EXPANDED, INTERRUPTED, ItemKind, is_bare_command};
 use crate::rules::requests::drives;
 
 /// Prompts of one session that are read: the first ones and the last ones.
@@ -20,16 +20,17 @@ pub struct Prompt<'l, 't> {
 
 /// What people wrote in the main log, in order, without what only drives the program.
 pub fn prompts<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Vec<Prompt<'l, 't>> {
-    let mut before = "";
+    let mut before = Vec::new();
     let mut all = Vec::new();
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
         match line.item.kind {
-            ItemKind::Agent => before = line.words(),
+            ItemKind::Agent => before.push(line.words()),
             ItemKind::Prompt | ItemKind::Aside if !drives(line.words()) => {
                 let prose = match is_bare_command(line.words()) {
                     true => Prose::default(),
-                    false => prose(line.words(), before),
+                    false => prose(line.words(), &before),
                 };
+                before.clear();
                 all.push(Prompt { at, line, prose });
             }
             _ => {}
@@ -41,11 +42,28 @@ pub fn prompts<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Vec<Prompt<'l, 't>> {
     all
 }
 
-/// What follows a prompt, up to the next one.
+/// What follows a prompt, up to the next one that was answered; nothing where it was cut off at once and the agent went
+/// on with what it had begun.
 pub fn exchange<'l, 't>(lines: &'l [LocatedItem<'t>], at: usize) -> &'l [LocatedItem<'t>] {
     let after = &lines[at + 1..];
-    let next = after.iter().position(opens);
+    if opens(&lines[at]) && is_passed_over(after) {
+        return &[];
+    }
+    let is_next =
+        |(nth, line): (usize, &LocatedItem<'_>)| opens(line) && !is_passed_over(&after[nth + 1..]);
+    let next = after.iter().enumerate().position(is_next);
     &after[..next.unwrap_or(after.len())]
+}
+
+/// Behind a prompt that was cut off at once, the agent speaks on.
+fn is_passed_over(after: &[LocatedItem<'_>]) -> bool {
+    let mut main = after.iter().filter(|line| line.main);
+    let is_cut =
+        |line: &LocatedItem<'_>| line.item.kind == ItemKind::Note && line.words() == INTERRUPTED;
+    main.next().is_some_and(is_cut)
+        && main
+            .next()
+            .is_some_and(|line| line.item.kind == ItemKind::Agent)
 }
 
 /// A person's prompt; what programs report in between opens nothing.
@@ -59,4 +77,24 @@ pub fn stands_for<'t>(lines: &[LocatedItem<'t>], at: usize) -> Option<&'t str> {
     let is_note = next.item.kind == ItemKind::Note;
     let words: &'t str = next.words();
     words.strip_prefix(EXPANDED).filter(|_| is_note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_cut_off_at_once_has_no_answer() {
+        let line = |kind, text| LocatedItem::sample(kind, 1, text, &[]);
+        let all = [
+            line(ItemKind::Prompt, "User: publish the cart"),
+            line(ItemKind::Digest, "Action: Bash(publish) → ok"),
+            line(ItemKind::Prompt, "User: is it still running?"),
+            line(ItemKind::Note, "Note: interrupted by the user"),
+            line(ItemKind::Agent, "Agent: The cart is published."),
+        ];
+        assert_eq!(exchange(&all, 0).len(), 4);
+        assert!(exchange(&all, 2).is_empty());
+        assert_eq!(exchange(&all[..4], 2).len(), 1, "nobody went on");
+    }
 }

@@ -5,6 +5,7 @@ use super::words::folded;
 use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// A prompt as it was written.
 #[derive(Debug, Default, PartialEq)]
@@ -35,12 +36,19 @@ const SENTENCES_MAX: usize = 24;
 /// Bytes of one prompt that are read.
 const PROMPT_BYTES_MAX: usize = 8 * 1024;
 
-/// Reads a prompt. `before`: the agent's last words, which people quote.
-pub fn prose<'p>(prompt: &'p str, before: &str) -> Prose<'p> {
+/// Reads a prompt. `before`: the agent's words since the prompt before, which people quote.
+pub fn prose<'p>(prompt: &'p str, before: &[&str]) -> Prose<'p> {
+    let before = &Said::of(before);
     let prompt = &prompt[..prompt.floor_char_boundary(PROMPT_BYTES_MAX)];
     let mut prose = Prose::default();
     if prompt.starts_with(['{', '<']) {
         return prose;
+    }
+    if let Some(own) = before_transcript(prompt) {
+        prose.read(own, before);
+        if !prose.sentences.is_empty() {
+            return prose;
+        }
     }
     if let Some((own, pasted)) = pasted_behind(prompt) {
         prose.read(own, before);
@@ -89,6 +97,22 @@ pub fn pasted_behind(prompt: &str) -> Option<(&str, &str)> {
     (is_own && !pasted.trim().is_empty()).then_some((own, pasted))
 }
 
+/// What stands before a conversation that was pasted: `User: …`, `Agent: …`.
+fn before_transcript(prompt: &str) -> Option<&str> {
+    const SPEAKERS: [&str; 5] = ["User: ", "Agent: ", "Human: ", "Assistant: ", "Claude: "];
+    const TURNS_MIN: usize = 2;
+    let mut at = 0;
+    let turns = prompt.split_inclusive('\n').filter_map(|line| {
+        let start = at;
+        at += line.len();
+        let is_turn = SPEAKERS.iter().any(|name| line.starts_with(name));
+        is_turn.then_some(start)
+    });
+    let turns: Vec<usize> = turns.collect();
+    let first = turns.first().filter(|_| turns.len() >= TURNS_MIN);
+    first.map(|at| &prompt[..*at])
+}
+
 /// What somebody types behind a line that hands something over is shorter.
 const HANDED_BYTES_MIN: usize = 1500;
 
@@ -97,7 +121,7 @@ const LEAD_LINES_MAX: usize = 3;
 
 impl<'p> Prose<'p> {
     /// Of what was pasted its title, and what a person says behind it.
-    fn read_pasted(&mut self, pasted: &'p str, before: &str) {
+    fn read_pasted(&mut self, pasted: &'p str, before: &Said<'_>) {
         const TITLE_LINES: usize = 3;
         const OWN_BYTES_MAX: usize = 500;
         let mut inside = Prose::default();
@@ -150,14 +174,14 @@ impl<'p> Prose<'p> {
         all.map(|nth| self.sentences[nth].clone()).collect()
     }
 
-    fn read(&mut self, text: &'p str, before: &str) {
+    fn read(&mut self, text: &'p str, before: &Said<'_>) {
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
         let (all, last) = (text.lines().count(), last_paragraph(text));
         for (nth, line) in text.lines().enumerate() {
             let bare = line.trim();
             let fence = bare.starts_with("```");
             inside_code ^= fence;
-            if fence || inside_code || bare.is_empty() {
+            if fence || inside_code || bare.is_empty() || is_grade(bare) {
                 // a long output has paragraphs; what somebody typed stands behind all of it
                 inside_shell &= !fence && all >= OUTPUT_LINES_MIN && nth + 1 < last;
                 above = self.sentences.len();
@@ -180,7 +204,7 @@ impl<'p> Prose<'p> {
                 self.address.get_or_insert(bare);
             }
             let is_code = nth > 0 && (line.starts_with("    ") || line.starts_with('\t'));
-            if is_pasted(bare) || is_code && point(bare) == bare || is_quoted(bare, before) {
+            if is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
                 self.error = self.error.or_else(|| error(bare));
                 continue;
             }
@@ -335,15 +359,36 @@ fn shortened(word: &str) -> Cow<'_, str> {
     }
     match plain.len() <= ADDRESS_BYTES_MAX {
         true => Cow::Borrowed(plain),
+        false => Cow::Owned(identified(plain, ADDRESS_BYTES_MAX)),
+    }
+}
+
+/// A long address: its host, and of the rest what says most, `entire.example/…/trails/4/faster-carts…`: a name with the
+/// number before it.
+fn identified(address: &str, bytes_max: usize) -> String {
+    let mut parts = address.split('/');
+    let host = parts.next().unwrap_or_default();
+    let owner = parts.next().unwrap_or_default();
+    let rest: Vec<&str> = parts.collect();
+    let last = rest.last().copied().unwrap_or_default();
+    let named = format!("{host}/{owner}/…/{last}");
+    if named.len() <= bytes_max {
+        return named;
+    }
+    // of a long name the number before it says more
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let from = match rest.iter().rposition(is_number) {
+        Some(nth) => nth.saturating_sub(1),
+        None => rest.len().saturating_sub(1),
+    };
+    let kept = rest[from.min(rest.len())..].join("/");
+    let room = bytes_max.saturating_sub(host.len() + "/…/…".len());
+    match kept.len() <= room {
+        true => format!("{host}/…/{kept}"),
         false => {
-            let mut parts = plain.split('/');
-            let host = parts.next().unwrap_or_default();
-            let owner = parts.next().unwrap_or_default();
-            let named = format!("{host}/{owner}/…/{}", parts.next_back().unwrap_or_default());
-            match named.len() <= ADDRESS_BYTES_MAX {
-                true => Cow::Owned(named),
-                false => Cow::Borrowed(host),
-            }
+            let part = &kept[..kept.floor_char_boundary(room)];
+            let end = part.rfind(['-', '_', '/', '.']).unwrap_or(part.len());
+            format!("{host}/…/{}…", &part[..end])
         }
     }
 }
@@ -387,14 +432,65 @@ fn is_timed(line: &str) -> bool {
             || digits(2) && bytes[2] == b':' && bytes[5] == b':')
 }
 
+/// How much a finding matters, above it: `Low Severity`, `P2`.
+fn is_grade(line: &str) -> bool {
+    const GRADES: [&str; 12] = [
+        "low", "medium", "high", "critical", "minor", "major", "p0", "p1", "p2", "p3", "nit",
+        "trivial",
+    ];
+    const BYTES_MAX: usize = 24;
+    if line.len() > BYTES_MAX {
+        return false;
+    }
+    let line = line
+        .trim_matches(['*', '#', '[', ']', ':', ' '])
+        .to_lowercase();
+    let bare = ["severity", "priority", "issue"]
+        .iter()
+        .find_map(|kind| line.strip_suffix(kind));
+    GRADES.contains(&bare.unwrap_or(&line).trim())
+}
+
 /// Fewer letters say nothing.
 const SAYS_CHARS_MIN: usize = 2;
 
-/// The line stands in the agent's words.
-fn is_quoted(line: &str, before: &str) -> bool {
-    const QUOTE_BYTES: usize = 32;
-    let line = point(line);
-    line.len() >= QUOTE_BYTES && before.contains(&line[..line.floor_char_boundary(QUOTE_BYTES)])
+/// What an agent said, as people quote it.
+struct Said<'a> {
+    words: &'a [&'a str],
+    /// Without marks, which a terminal doesn't show: made where somebody may quote it.
+    plain: OnceCell<Vec<String>>,
+}
+
+impl<'a> Said<'a> {
+    fn of(words: &'a [&'a str]) -> Said<'a> {
+        let plain = OnceCell::new();
+        Said { words, plain }
+    }
+
+    /// The line stands there; a remark behind an arrow is somebody's own.
+    fn has(&self, line: &str) -> bool {
+        const QUOTE_BYTES: usize = 32;
+        const REMARKS: [&str; 3] = [" <- ", " <-- ", " ← "];
+        let line = point(line);
+        if line.len() < QUOTE_BYTES || REMARKS.iter().any(|mark| line.contains(mark)) {
+            return false;
+        }
+        let plain = || {
+            self.words
+                .iter()
+                .map(|words| without_marks(words))
+                .collect()
+        };
+        let all = self.plain.get_or_init(plain);
+        let line = without_marks(line);
+        let start = &line[..line.floor_char_boundary(QUOTE_BYTES)];
+        all.iter().any(|words| words.contains(start))
+    }
+}
+
+/// Without marks of emphasis and code.
+fn without_marks(text: &str) -> String {
+    text.replace(['*', '`', '_'], "")
 }
 
 /// A pasted output with so many lines is a program's whole one.
@@ -446,133 +542,4 @@ fn is_link(line: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(prompt: &str) -> Vec<String> {
-        prose(prompt, "").sentences
-    }
-
-    #[test]
-    fn what_was_pasted_is_no_prose() {
-        for (prompt, wants) in [
-            ("fix the tests", vec!["fix the tests"]),
-            ("Fix it. Then push.", vec!["Fix it.", "Then push."]),
-            ("{\"task_id\": 1}", vec![]),
-            ("[Image #1]\nwhy is it red?", vec!["why is it red?"]),
-            ("```\ncode here\n```\nexplain this", vec!["explain this"]),
-            (
-                "# Make   **it** fast\n- one\n2. two",
-                vec!["Make it fast", "one", "two"],
-            ),
-            ("keep `a ** b` as it is", vec!["keep `a ** b` as it is"]),
-            ("!git status\nwhy is it dirty?", vec!["why is it dirty?"]),
-            (
-                "➜ shop git push\nerror: no\n- try this\n\nplease fix. now",
-                vec!["please fix.", "now"],
-            ),
-            ("'/a b.png' '/c.png' fix it all", vec!["fix it all"]),
-            ("one ┃ two │ three", vec!["one two three"]),
-            (
-                "see https://example.com/a/b?q=1, and stop",
-                vec!["see example.com/a/b and stop"],
-            ),
-            (
-                "review https://github.com/corner/shop/pull/12#discussion_r1 please",
-                vec!["review shop PR #12 please"],
-            ),
-            (
-                "shop on main\n❯ ls\na b c d\n\nwhy so many?",
-                vec!["why so many?"],
-            ),
-            ("ada@box shop % ls\na\n\nwhy?", vec!["why?"]),
-            ("look into ../shop", vec!["look into ../shop"]),
-            ("pull main..clean up", vec!["pull main", "clean up"]),
-            ("stop asking...just do", vec!["stop asking...just do"]),
-            ("2026-02-03T10:00:00Z INFO started\nwhy?", vec!["why?"]),
-            (
-                "run this:\n    let x = 1;\n    - and this",
-                vec!["run this:", "and this"],
-            ),
-            ("~/shots/a.png", vec![]),
-            ("看看这个", vec!["看看这个"]),
-        ] {
-            assert_eq!(read(prompt), wants, "{prompt}");
-        }
-    }
-
-    #[test]
-    fn what_was_pasted_behind_its_announcement_is_no_prose() {
-        let prompt = "I got this during a rebase:\n\n$ git rebase main\nLink this commit?\n\nI think we should prevent it.";
-        let wants = [
-            "I got this during a rebase:",
-            "I think we should prevent it.",
-        ];
-        assert_eq!(read(prompt), wants);
-        let found = prose(
-            "Look at this feedback:\n\nThe store has no lock.\nIt races.",
-            "",
-        );
-        assert_eq!(found.sentences, ["Look at this feedback:"]);
-        assert_eq!(found.pasted.as_deref(), Some("The store has no lock."));
-        let prompt =
-            "Implement this plan:\n\n# Two parsers\n\n## Context\n\nIt grew.\n\nWe should test it.";
-        assert_eq!(read(prompt), ["Implement this plan:", "Two parsers"]);
-        assert_eq!(
-            read("do these:\n- one thing\n- another"),
-            ["do these:", "one thing", "another"]
-        );
-        let found = prose("we get this: 2026/02/03 10:00:00 WARN no such ref", "");
-        assert_eq!(
-            (found.sentences, found.is_cut),
-            (vec!["we get this".to_owned()], true)
-        );
-        assert_eq!(read("it fails: {\"time\":1}"), ["it fails"]);
-        let id = "why is the session 0bdbfa06-acf1-473a-b3e4-6a03313d1d0e not there any more";
-        assert_eq!(
-            read(id),
-            ["why is the session 0bdbfa06… not there any more"]
-        );
-    }
-
-    #[test]
-    fn what_a_terminal_showed_is_the_error_that_is_asked_about() {
-        let prompt = "➜  shop git:(main) ✗ git push\nerror: no `hooks.toml` in this folder\n\
-            ➜  shop git:(main) ✗ hooks uninstall\n`pre-push` does not exist\n\nplease fix. i use no hooks";
-        let prose = prose(prompt, "");
-        assert_eq!(prose.sentences, ["please fix.", "i use no hooks"]);
-        assert_eq!(prose.error, Some("error: no `hooks.toml` in this folder"));
-    }
-
-    #[test]
-    fn the_agents_words_are_quoted() {
-        let said = "I would drop the second cache and read the file again each time.";
-        let prompt = format!("{said}\nwhy?");
-        assert_eq!(prose(&prompt, said).sentences, ["why?"]);
-        assert_eq!(prose(&prompt, "").sentences.len(), 2);
-    }
-
-    #[test]
-    fn a_long_output_is_nobodys_words_paragraph_by_paragraph() {
-        let output = "built it\n\n  You need to set the format of carts.\n\n".repeat(12);
-        let prompt = format!(
-            "The warnings are still there.\n\nada@box shop % make\n{output}Please fix them."
-        );
-        let wants = ["The warnings are still there.", "Please fix them."];
-        assert_eq!(prose(&prompt, "").sentences, wants);
-    }
-
-    #[test]
-    fn an_error_that_was_pasted_is_known() {
-        let found = prose("I get this:\n  shop: error: no such column: price\n", "");
-        assert_eq!(found.error, None, "too short a line would be prose");
-        let ended = "I get this\n[shop] failed: error: shop exited with code 2\n[shop] error: no such column: price";
-        assert_eq!(prose(ended, "").error, Some("error: no such column: price"));
-        let found = prose("I get this\n[shop] error: no such column: price", "");
-        assert_eq!(found.error, Some("error: no such column: price"));
-        let found = prose("\u{23bf}\u{a0}\u{a0}Error: unknown skill: commit", "");
-        assert_eq!(found.error, Some("Error: unknown skill: commit"));
-        let found = prose("fix this\nhttps://example.com/boards/1", "");
-        assert_eq!(found.address, Some("https://example.com/boards/1"));
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! What an agent says in the middle of work that its last words don't tell again.
 
+use super::code_blocks::without_verse;
 use super::fitted::is_point;
 use super::line::LocatedItem;
 use super::prompts::opens;
@@ -22,7 +23,7 @@ pub(super) fn done_so_far(exchange: &[LocatedItem<'_>]) -> Vec<String> {
     let remarks = exchange.iter().rev();
     let remarks = remarks.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let done = remarks.filter_map(|line| {
-        let text = folded(line.words());
+        let text = folded(&without_verse(line.words()));
         let is_done = |sentence: &&str| {
             let ends = sentence.ends_with(['.', '!']);
             ends && !announces(sentence) && ending(sentence) == Ending::Done
@@ -80,6 +81,19 @@ fn remark(words: &str) -> Vec<String> {
 
 /// Stands before what was stated in the middle of work.
 pub(super) const SO_FAR: &str = "So far: ";
+
+/// Stands before an answer that changed nothing, where files were changed later.
+pub(super) const AT_FIRST: &str = "At first: ";
+
+/// The same, where work was asked for, or where later turns changed the same files.
+pub(super) const FIRST: &str = "First: ";
+
+/// What stands before an answer, and the answer.
+pub(super) fn without_lead(text: &str) -> (&str, &str) {
+    let leads = [SO_FAR, AT_FIRST, FIRST];
+    let lead = leads.iter().find(|lead| text.starts_with(**lead));
+    text.split_at(lead.map_or(0, |lead| lead.len()))
+}
 
 /// A list stands in lines of its own.
 pub(super) fn led(lead: &str, text: String) -> String {

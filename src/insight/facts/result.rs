@@ -5,8 +5,9 @@ use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::remarks::{SO_FAR, done_so_far, led, parts, so_far, states};
+use super::remarks::{AT_FIRST, FIRST, SO_FAR, done_so_far, led, parts, so_far, states};
 use super::stated::{STEP_BYTES_MAX, begun, one_line, stated};
+use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -48,11 +49,23 @@ pub struct Results {
     pub told: Vec<usize>,
     /// In the order of time a line for each other request, and for the last, with where its prompt stands.
     pub steps: Vec<(usize, Sourced<String>)>,
+    /// Where prompts stand whose answers the agent took back.
+    pub withdrawn: FxHashSet<usize>,
     /// Steps that stand without their request: what came of work is not overtaken as answers are.
     own: FxHashSet<usize>,
 }
 
 impl Results {
+    /// What it came to.
+    pub fn said(&mut self) -> impl Iterator<Item = &mut Sourced<String>> {
+        self.result.iter_mut().chain(&mut self.opening)
+    }
+
+    /// What answers the other requests.
+    pub fn answers(&mut self) -> impl Iterator<Item = &mut Sourced<String>> {
+        self.steps.iter_mut().map(|(_, step)| step)
+    }
+
     /// What came of the objective, and steps that no listed request tells.
     pub fn rest(self, told: &FxHashSet<usize>) -> Vec<Sourced<String>> {
         let is_own = |at: &usize| !told.contains(at) && self.own.contains(at);
@@ -68,7 +81,8 @@ pub fn result(
     prompts: &[Prompt<'_, '_>],
     objective: Option<&Sourced<String>>,
 ) -> Results {
-    let mut answers = standing(answers(lines, prompts));
+    let (answers, withdrawn) = answers(lines, prompts);
+    let mut answers = standing(answers);
     let last = answers.last().map(|answer| answer.at);
     answers.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     let main = answers.iter().position(Answer::says);
@@ -78,11 +92,13 @@ pub fn result(
     let Some(main) = main.map(|main| answers.remove(main)) else {
         return Results {
             result: so_far(lines),
+            withdrawn,
             ..Results::default()
         };
     };
     let opening = opening(&mut answers, &main, prompts, objective);
-    let opening = opening.filter(|answer| answer.says() && !answer.is_menu);
+    let stands = |answer: &Answer<'_, '_>| !answer.is_menu && !answer.is_waiting;
+    let opening = opening.filter(|answer| answer.says() && stands(answer));
     let mut steps = steps(&answers, last);
     let room = match (&opening, steps.is_empty()) {
         (None, true) => BEGINNING_CHARS_MAX,
@@ -100,19 +116,16 @@ pub fn result(
             // what was found before the change may be what the change overtook
             (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
             (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+            _ if answer.is_taken_up || is_reworked(lines, answer.at) => {
+                led(FIRST, answer.beginning(OPENING_CHARS_MAX))
+            }
             _ => answer.beginning(OPENING_CHARS_MAX),
         };
         answer.line.source(text)
     });
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
-    steps.retain(|(_, step)| {
-        let is_new = !seen
-            .iter()
-            .any(|told| told.contains(step.what.trim_end_matches('.')));
-        seen.push(step.what.clone());
-        is_new
-    });
+    drop_told(&mut steps, seen);
     let own = answers.iter().filter(|_| !main.is_account);
     let own = own.filter(|answer| main.came != Came::Changed || answer.came == Came::Changed);
     let own = own.map(|answer| answer.at).collect();
@@ -127,8 +140,20 @@ pub fn result(
         opening,
         told,
         steps,
+        withdrawn,
         own,
     }
+}
+
+/// Drops what is told already, or was by an earlier step.
+fn drop_told(steps: &mut Vec<(usize, Sourced<String>)>, mut seen: Vec<String>) {
+    steps.retain(|(_, step)| {
+        let is_new = !seen
+            .iter()
+            .any(|told| told.contains(step.what.trim_end_matches('.')));
+        seen.push(step.what.clone());
+        is_new
+    });
 }
 
 /// The answer to the objective, where the main one is another; an account of the session has all of it. Who is asked
@@ -161,12 +186,6 @@ fn steps(answers: &[Answer<'_, '_>], last: Option<usize>) -> Vec<(usize, Sourced
     steps.sort_by_key(|(at, _)| *at);
     steps
 }
-
-/// Stands before an answer that changed nothing, where files were changed later.
-const AT_FIRST: &str = "At first: ";
-
-/// The same, where work was asked for.
-const FIRST: &str = "First: ";
 
 /// It says what stood there, not how.
 const AT_FIRST_CHARS_MAX: usize = 500;
@@ -201,25 +220,27 @@ const NEAR_ANSWERS: usize = 3;
 /// With fewer words two answers are alike by chance.
 const TOPIC_WORDS_MIN: usize = 6;
 
-/// What the agent said last to each request.
+/// What the agent said last to each request, without what it took back, and where the prompts of that stand.
 fn answers<'l, 't>(
     lines: &'l [LocatedItem<'t>],
     prompts: &[Prompt<'_, '_>],
-) -> Vec<Answer<'l, 't>> {
+) -> (Vec<Answer<'l, 't>>, FxHashSet<usize>) {
     if prompts.is_empty() {
         // a log that begins in the middle
-        return Answer::of(lines, (0, 1.0), true, true)
-            .into_iter()
-            .collect();
+        let all = Answer::of(lines, (0, 1.0), true, true);
+        return (all.into_iter().collect(), FxHashSet::default());
     }
     let opening: Vec<&Prompt<'_, '_>> =
         prompts.iter().filter(|prompt| opens(prompt.line)).collect();
+    let places: Vec<usize> = opening.iter().map(|prompt| prompt.at).collect();
+    let withdrawn = withdrawn(lines, &places);
     let each = opening.iter().enumerate().filter_map(|(nth, prompt)| {
         let next = opening.get(nth + 1);
         // who was cut off right away says nothing
         let is_heard = |prompt: &&&Prompt<'_, '_>| says_anything(exchange(lines, prompt.at));
         let heard = opening[nth + 1..].iter().find(is_heard).or(next);
-        let is_refused = heard.is_some_and(|next| is_objection(next.line.words()));
+        let is_refused =
+            heard.is_some_and(|next| is_objection(next.line.words()) && !is_declined(lines, next));
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
         let is_last = next.is_none();
@@ -235,11 +256,24 @@ fn answers<'l, 't>(
             answer.is_menu = true;
             answer.weight -= MENU_WEIGHT;
         }
+        if !is_last && answer.is_bare() && ending(answer.line.words()) == Ending::Waits {
+            answer.is_waiting = true;
+            answer.weight -= TAKEN_UP_WEIGHT;
+        }
+        if next.is_some_and(|next| is_taken_up(lines, next)) {
+            answer.is_taken_up = true;
+            answer.weight -= TAKEN_UP_WEIGHT;
+        }
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);
-        (!is_refused && !is_small_talk).then_some(answer)
+        let is_over = is_refused || is_small_talk || withdrawn.contains(&prompt.at);
+        (!is_over).then_some(answer)
     });
-    each.collect()
+    let all = each.collect();
+    (all, withdrawn)
 }
+
+/// What a later answer says of the same work comes before it.
+const TAKEN_UP_WEIGHT: f64 = 3.0;
 
 /// What somebody only picked from comes behind all else.
 const MENU_WEIGHT: f64 = 20.0;
@@ -278,6 +312,10 @@ struct Answer<'l, 't> {
     is_account: bool,
     /// Somebody only picked from what it lists.
     is_menu: bool,
+    /// The agent waits for something that came later.
+    is_waiting: bool,
+    /// The next request had done what it lists: `fix them all`.
+    is_taken_up: bool,
     /// The log breaks off in the middle of the work.
     is_partial: bool,
     /// Where its prompt stands.
@@ -335,11 +373,19 @@ impl<'l, 't> Answer<'l, 't> {
             is_all,
             is_account: false,
             is_menu: false,
+            is_waiting: false,
+            is_taken_up: false,
             is_partial,
             at,
             came,
             weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
         })
+    }
+
+    /// Nothing was changed for it, and it says little.
+    fn is_bare(&self) -> bool {
+        let bytes: usize = self.said.iter().map(String::len).sum();
+        self.came != Came::Changed && bytes < ANSWER_BYTES_MIN
     }
 
     /// The words say more than that it is done.
@@ -383,8 +429,12 @@ impl<'l, 't> Answer<'l, 't> {
     /// In a line; of a list its first points.
     fn step(&self) -> Option<String> {
         let step = one_line(&self.said, STEP_BYTES_MAX);
-        let lead = if self.is_partial { SO_FAR } else { "" };
-        (step.chars().count() >= RESULT_CHARS_MIN).then(|| format!("{lead}{step}"))
+        let (lead, chars_min) = match self.is_partial {
+            // a remark of the middle of work says less
+            true => (SO_FAR, 2 * RESULT_CHARS_MIN),
+            false => ("", RESULT_CHARS_MIN),
+        };
+        (step.chars().count() >= chars_min).then(|| format!("{lead}{step}"))
     }
 }
 
@@ -493,98 +543,4 @@ fn asks_to_choose(words: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_somebody_picked_from_is_no_result() {
-        use crate::insight::facts::prompts::prompts;
-        let line = |kind, text| LocatedItem::sample(kind, 1, text, &[]);
-        let menu = format!(
-            "Agent: Open:\n{}Reply with a number.",
-            "- the totals of carts\n".repeat(40)
-        );
-        let lines = [
-            line(ItemKind::Prompt, "User: /check the open tasks"),
-            line(ItemKind::Agent, &menu),
-            line(ItemKind::Prompt, "User: 8"),
-            line(
-                ItemKind::Agent,
-                "Agent: Carts round each row, so that totals differ by a cent.",
-            ),
-        ];
-        let told = result(&lines, &prompts(&lines), None).result;
-        let wants = "Carts round each row, so that totals differ by a cent.";
-        assert_eq!(told.map(|told| told.what).as_deref(), Some(wants));
-    }
-
-    #[test]
-    fn the_result_is_what_came_of_work() {
-        use crate::insight::facts::prompts::prompts;
-        let edit = [Finding::Changed {
-            path: "/p/cart.rs".into(),
-            added: 1,
-            removed: 1,
-        }];
-        let commit = [Finding::Pushed];
-        let line = |kind, text, findings| LocatedItem::sample(kind, 1, text, findings);
-        let user = |text| line(ItemKind::Prompt, text, &[]);
-        let agent = |text| line(ItemKind::Agent, text, &[]);
-        let edited = line(ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit);
-        let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
-        let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
-        let told = |lines: &[LocatedItem<'_>]| {
-            result(lines, &prompts(lines), None)
-                .result
-                .map(|told| told.what)
-        };
-        let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
-        let work = [user("User: fix the rounding of the cart"), edited, fixed];
-        assert_eq!(told(&work), wants);
-        let asked = [
-            user("User: is it pushed?"),
-            agent("Agent: Not yet. Nothing was pushed since the branch was made here."),
-        ];
-        assert_eq!(
-            told(&[&work[..], &asked].concat()),
-            wants,
-            "a side question"
-        );
-        let moved = [
-            user("User: put it in meaningful commits"),
-            pushed,
-            agent("Agent: Pushed two commits to the branch, the working tree is clean."),
-        ];
-        assert_eq!(told(&[&work[..], &moved].concat()), wants, "moved on");
-        let cut = [agent("Agent: Now let me run the tests of the whole shop:")];
-        assert_eq!(told(&[&work[..], &cut].concat()), wants, "announced");
-        assert_eq!(told(&[user("User: fix it all"), cut[0]]), None);
-        let again = [
-            user("User: write a test for it"),
-            edited,
-            agent(
-                "Agent: The test creates a cart, rounds its prices twice and verifies the total.",
-            ),
-            user("User: is that the same as before? the shop's totals were wrong"),
-            edited,
-            agent(
-                "Agent: The test creates a shop, rounds the prices of each cart twice and verifies its total.",
-            ),
-        ];
-        let told_anew = result(&again, &prompts(&again), None);
-        assert!(
-            told_anew
-                .result
-                .is_some_and(|told| told.what.contains("a shop"))
-        );
-        assert!(told_anew.steps.is_empty());
-        let explored = [
-            user("User: how does the cart round its prices?"),
-            agent("Agent: Half up, once a row; the sum is never rounded again."),
-            user("User: thanks"),
-            agent("Agent: You're welcome! Say so if anything else comes up today."),
-        ];
-        let wants = "Half up, once a row; the sum is never rounded again.";
-        assert_eq!(told(&explored).as_deref(), Some(wants));
-    }
-}
+mod tests;

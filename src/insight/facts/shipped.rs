@@ -1,10 +1,10 @@
-//! What a session shipped first, in the agent's words: a title or subject names what asks only point at.
+//! What a session shipped, in the agent's words: a title or subject names what asks only point at.
 
 use super::line::LocatedItem;
 use super::words::clipped;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::rules::words::content_words;
+use crate::rules::words::{content_words, is_same};
 
 /// With fewer words it says nothing.
 const WORDS_MIN: usize = 2;
@@ -12,9 +12,10 @@ const WORDS_MIN: usize = 2;
 /// Of what was shipped.
 const SHIPPED_CHARS_MAX: usize = 72;
 
-/// The title of the first pull request, else the subject of the first commit: what an ask was about where it
-/// says no more than "ship it", and the names of things that were asked for by pointing at them.
-pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
+/// The title of the first pull request, else the subject of the commit that has most words of `asked`, of two the first:
+/// what an ask was about where it says no more than "ship it", and the names of things that were asked for by pointing at
+/// them.
+pub(super) fn shipped(lines: &[LocatedItem<'_>], asked: &[String]) -> Option<String> {
     let title = lines.iter().find_map(|line| {
         let words = line.words();
         let is_call = line.item.kind == ItemKind::Digest && line.main;
@@ -27,18 +28,36 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
         let title = after[1..].split_once(mark)?.0;
         (!title.contains(['…', '$'])).then_some(title)
     });
-    let findings = lines.iter().flat_map(|line| line.item.findings);
-    let mut subjects = findings.filter_map(|finding| match finding {
-        // it mends what another commit is about
-        Finding::Commit { subject, .. } => Some(subject.trim_start_matches("fixup! ")),
-        _ => None,
-    });
     let says = |subject: &&str| {
         content_words(subject).len() >= WORDS_MIN && !subject.starts_with("Merge ")
     };
     let title = title.filter(|title| says(title)).map(|title| ("PR", title));
-    let (what, subject) = title.or_else(|| Some(("commit", subjects.find(says)?)))?;
+    let (what, subject) = title.or_else(|| Some(("commit", nearest(lines, asked, says)?)))?;
     Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
+}
+
+/// The subject that has most of these words, of two the first.
+fn nearest<'t>(
+    lines: &[LocatedItem<'t>],
+    asked: &[String],
+    says: impl Fn(&&str) -> bool,
+) -> Option<&'t str> {
+    let findings = lines.iter().flat_map(|line| line.item.findings);
+    let subjects = findings.filter_map(|finding| match finding {
+        // it mends what another commit is about
+        Finding::Commit { subject, .. } => Some(subject.trim_start_matches("fixup! ")),
+        _ => None,
+    });
+    let shared = |subject: &str| {
+        // `fix(carts): ` says less of what was asked for than what follows it
+        let words = content_words(subject.split_once(": ").map_or(subject, |(_, about)| about));
+        let is_asked = |word: &&String| asked.iter().any(|own| is_same(own, word));
+        let shared = words.iter().filter(is_asked).count();
+        if shared >= WORDS_MIN { shared } else { 0 }
+    };
+    let all: Vec<&str> = subjects.filter(says).collect();
+    let all = all.into_iter().rev();
+    all.max_by_key(|subject| shared(subject))
 }
 
 #[cfg(test)]
@@ -56,7 +75,18 @@ mod tests {
         let line = |text, findings| LocatedItem::sample(ItemKind::Digest, 1, text, findings);
         let committed = line("Action: Bash(git commit) → ok", &commit);
         let wants = "commit: Round totals half up";
-        assert_eq!(shipped(&[committed]).as_deref(), Some(wants));
+        assert_eq!(shipped(&[committed], &[]).as_deref(), Some(wants));
+        let other = [Finding::Commit {
+            hash: "0abc125".into(),
+            subject: "Add a page of carts".into(),
+            again: false,
+            size: None,
+        }];
+        let both = [committed, line("Action: Bash(git commit) → ok", &other)];
+        let asked = ["explain", "carts", "on", "a", "page"].map(str::to_owned);
+        let wants_page = "commit: Add a page of carts";
+        assert_eq!(shipped(&both, &asked).as_deref(), Some(wants_page));
+        assert_eq!(shipped(&both, &[]).as_deref(), Some(wants));
         let mending = [Finding::Commit {
             hash: "0abc124".into(),
             subject: "fixup! Round totals half up".into(),
@@ -64,15 +94,15 @@ mod tests {
             size: None,
         }];
         let mended = line("Action: Bash(git commit) → ok", &mending);
-        assert_eq!(shipped(&[mended]).as_deref(), Some(wants));
+        assert_eq!(shipped(&[mended], &[]).as_deref(), Some(wants));
         let call = "Action: Bash(gh pr create --title \"Totals that add up\" --body x) → ok";
         let opened = line(call, &[]);
         let wants = "PR: Totals that add up";
-        assert_eq!(shipped(&[committed, opened]).as_deref(), Some(wants));
+        assert_eq!(shipped(&[committed, opened], &[]).as_deref(), Some(wants));
         let cut = line(
             "Action: Bash(gh pr create --title \"Totals that…) → ok",
             &[],
         );
-        assert_eq!(shipped(&[cut]), None);
+        assert_eq!(shipped(&[cut], &[]), None);
     }
 }

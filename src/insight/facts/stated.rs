@@ -1,7 +1,7 @@
 //! What an agent's words state, line by line, without what only leads to it: prose, points of lists, rows of
 //! tables.
 
-use super::code_blocks::{Block, tell_only_line};
+use super::code_blocks::{Block, is_preamble, tell_only_line, without_verse};
 use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
 use super::tasks::is_about_next;
 use super::words::folded;
@@ -43,7 +43,8 @@ pub fn begun(words: &str) -> (Vec<String>, bool) {
 
 /// Behind so many bytes points of lists are only counted, and prose isn't read: then it isn't all.
 fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
-    let (mut block, mut is_all) = (Block::None, true);
+    let words = &*without_verse(words);
+    let (mut block, mut is_all, mut is_before) = (Block::None, true, false);
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
@@ -55,15 +56,17 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
         let fence = bare.starts_with("```");
         if fence {
             block = block.behind(bare);
+            is_before = block == Block::Text && is_preamble(lines.clone());
             if block == Block::Code {
                 tell_only_line(&mut all, lines.clone());
             }
         }
+        is_before &= !bare.starts_with("## ");
         if !all.is_empty() && is_about_next(bare) || all.len() == LINES_READ_MAX {
             break;
         }
         let is_code = fence || block == Block::Code || is_code(bare);
-        if is_code || bare.is_empty() || is_label(bare) {
+        if is_code || is_before || bare.is_empty() || is_label(bare) {
             continue;
         }
         if is_drawn(bare) {
@@ -118,13 +121,30 @@ fn is_code(line: &str) -> bool {
     inside.is_some_and(|inside| !inside.contains('`'))
 }
 
-/// Without the mark of what is quoted or set apart.
+/// Without the mark of what is quoted or set apart: `> it`, `<summary>it</summary>`.
 fn unquoted(line: &str) -> &str {
+    let line = untagged(line);
     let bare = line.trim_start();
     match bare.starts_with('>') {
         true => bare.trim_start_matches(['>', ' ']),
         false => line,
     }
+}
+
+/// Without a tag before all of a line, and one behind it.
+fn untagged(line: &str) -> &str {
+    let is_name =
+        |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let opened = line.trim_start().strip_prefix('<');
+    let opened = opened.and_then(|rest| rest.trim_start_matches('/').split_once('>'));
+    let line = opened
+        .filter(|(name, _)| is_name(name))
+        .map_or(line, |(_, rest)| rest);
+    let closed = line
+        .strip_suffix('>')
+        .and_then(|rest| rest.rsplit_once("</"));
+    let closed = closed.filter(|(before, name)| is_name(name) && !before.contains(['`', '<']));
+    closed.map_or(line, |(before, _)| before)
 }
 
 /// Headings of some words, with what stands behind them.
@@ -504,88 +524,4 @@ pub(super) fn without_targets(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_beginning_is_what_states_something() {
-        for (words, wants) in [
-            (
-                "## Done\n\nAll pass.\n::git-push{cwd=\"/p\"}\n```\ncode\n```\n---\n| # | what |\n|---|---|\n| 1 | a | b |\n- one",
-                Some("All pass.\n- a: b\n- one"),
-            ),
-            (
-                "Done!\n\nThe cart adds up again.",
-                Some("The cart adds up again."),
-            ),
-            (
-                "Great question! The cache is read twice. Shall I mend it?",
-                Some("The cache is read twice."),
-            ),
-            (
-                "It works now.\n\nIf you want, I can push it.",
-                Some("It works now."),
-            ),
-            ("It works.\n\n**Next steps:**\n- push", Some("It works.")),
-            ("Findings:\n\n```\nx\ny\n```", None),
-            (
-                "All of it runs.\nYou can start it so:\n```\nx\ny\n```\nIt takes a second.",
-                Some("All of it runs.\nIt takes a second."),
-            ),
-            (
-                "It is slow. Instead of:\n```\na\nb\n```",
-                Some("It is slow."),
-            ),
-            (
-                "Two remarks stay.\n\nThe rest:\n```\na\nb\n```",
-                Some("Two remarks stay."),
-            ),
-            (
-                "Mended in [cart.rs](/home/ada/shop/cart.rs:7) and `a[0](x)`.",
-                Some("Mended in cart.rs and `a[0](x)`."),
-            ),
-            ("```\nx\n```", None),
-        ] {
-            assert_eq!(
-                beginning(words, BEGINNING_CHARS_MAX).as_deref(),
-                wants,
-                "{words}"
-            );
-        }
-        let long = beginning(&"Many words here. ".repeat(90), BEGINNING_CHARS_MAX).unwrap();
-        assert!(long.len() <= BEGINNING_CHARS_MAX, "{long}");
-        let many = beginning(&"line\n".repeat(20), BEGINNING_CHARS_MAX).unwrap();
-        assert_eq!(many.lines().count(), 20);
-    }
-
-    #[test]
-    fn titles_questions_of_points_and_short_code_are_told_apart() {
-        for (words, wants) in [
-            (
-                "## Analysis: [shop #7](https://a.b/7) - totals that differ\n\nEach row is rounded.\n\n## 🏗️ **Plan**\n\n- one\n- two",
-                Some("Each row is rounded.\nPlan:\n- one\n- two"),
-            ),
-            (
-                "There's a function `total` in cart.rs that rounds each row:\n```\nx\ny\n```\nIt is called once.",
-                Some(
-                    "There's a function `total` in cart.rs that rounds each row.\nIt is called once.",
-                ),
-            ),
-            (
-                "Two things are open.\n1. Keep the queue, or use a file? The file is cheaper.\n2. A name is missing.",
-                Some("Two things are open.\n2. A name is missing."),
-            ),
-            (
-                "The only setting that you need is:\n\n```json\n\"mode\": \"manual\"\n```\n\nIt is local.",
-                Some("The only setting that you need is: `\"mode\": \"manual\"`\nIt is local."),
-            ),
-            (
-                "The entry:\n\n```markdown\n## Fixed\n\n- carts add up\n- totals round once\n```",
-                Some("Fixed:\n- carts add up\n- totals round once"),
-            ),
-        ] {
-            let told = beginning(words, BEGINNING_CHARS_MAX);
-            assert_eq!(told.as_deref(), wants, "{words}");
-        }
-    }
-}
+mod tests;

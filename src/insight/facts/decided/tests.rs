@@ -309,3 +309,54 @@ fn what_a_person_decides_later_stands_beside_an_agents_decision() {
     let wants = format!("{kept} (later: the flag force_push should be removed)");
     assert_eq!(told, [wants]);
 }
+
+#[test]
+fn a_decision_has_the_points_below_it() {
+    let prompt = "On point 2, do not open the whole folder, but only add the two pages of the shop:\n- the page of carts\n- the page \
+        of days\n\nThen push.";
+    let told = people(&[('p', prompt)]);
+    let wants = "add the two pages of the shop: the page of carts; the page of days";
+    assert!(
+        told.iter().any(|(decision, _)| decision.ends_with(wants)),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn who_picks_an_option_answers_no_question_about_another() {
+    let list = "Two ways:\n\nOption A - a page of its own\nOption B - a line below the table\n\nI'd take A. Want me to \
+        write the page with this?";
+    let told = people(&[('a', list), ('p', "I like option B")]);
+    assert_eq!(
+        told,
+        [("I like option B (a line below the table)".to_owned(), None)]
+    );
+}
+
+#[test]
+fn a_no_to_offered_work_decides() {
+    let offer = "Each row is its own commit. Should we fix this by writing all rows in one commit?";
+    let told = |answer| people(&[('a', offer), ('p', answer)]);
+    let wants = (
+        "no, that's fine".to_owned(),
+        Some("Should we fix this by writing all rows in one commit?".to_owned()),
+    );
+    assert_eq!(told("no, that's fine"), [wants]);
+    assert!(told("no idea").is_empty());
+    let push = [('a', "Done. Shall I push it?"), ('p', "no")];
+    assert!(people(&push).is_empty());
+}
+
+#[test]
+fn an_option_is_picked_with_long_reasons() {
+    let list = "1. Leave it.\n2. Take closer colors.\n3. One color for short rows.";
+    let reply = format!(
+        "3 is better, write it down. {}",
+        "There has to be one way for all rows. ".repeat(5)
+    );
+    let told = people(&[('a', list), ('p', reply.trim())]);
+    assert!(
+        told[0].0.ends_with("(One color for short rows.)"),
+        "{told:?}"
+    );
+}

@@ -1,0 +1,227 @@
+//! Which later requests are listed, and with what answer.
+
+use super::*;
+use crate::insight::facts::prompts::prompts;
+use std::sync::LazyLock;
+
+/// Answers of which none is told elsewhere.
+fn of(steps: &[(usize, Sourced<String>)]) -> Answers<'_> {
+    static NONE: LazyLock<FxHashSet<usize>> = LazyLock::new(FxHashSet::default);
+    let (in_result, withdrawn) = (&[][..], &*NONE);
+    Answers {
+        steps,
+        in_result,
+        withdrawn,
+    }
+}
+
+fn listed(items: &[(ItemKind, &str)]) -> Vec<String> {
+    let lines: Vec<LocatedItem<'_>> = items
+        .iter()
+        .enumerate()
+        .map(|(nth, (kind, text))| LocatedItem::sample(*kind, nth as u64, text, &[]))
+        .collect();
+    let first = lines[0].source(String::new());
+    let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &of(&[]));
+    told.into_iter().map(|told| told.what).collect()
+}
+
+#[test]
+fn an_agreement_is_told_with_what_it_agrees_with() {
+    let offer = "Agent: The table lists all carts.\n\nShall I add a column for the shop's name?";
+    let told = |reply| {
+        let talk = [
+            (ItemKind::Prompt, "User: list the carts"),
+            (ItemKind::Agent, offer),
+            (ItemKind::Prompt, reply),
+            (
+                ItemKind::Agent,
+                "Agent: There are two columns in the table of carts now.",
+            ),
+        ];
+        listed(&talk)
+    };
+    let answer = "There are two columns in the table of carts now.";
+    let wants =
+        format!("“Yes, please add it” to: Shall I add a column for the shop's name? → {answer}");
+    assert_eq!(told("User: Yes, please add it"), [wants]);
+    let wants = format!(
+        "test the old table with the small model (“yes” to: Shall I add a column for the shop's name?) → {answer}"
+    );
+    assert_eq!(
+        told("User: yes, and test the old table with the small model"),
+        [wants]
+    );
+}
+
+#[test]
+fn an_error_that_was_pasted_later_asks() {
+    let told = |prompt: &str| {
+        listed(&[
+            (ItemKind::Prompt, "User: round the cart"),
+            (ItemKind::Agent, "Agent: It rounds once now."),
+            (ItemKind::Prompt, prompt),
+            (
+                ItemKind::Agent,
+                "Agent: The folder of the shop is not the one that the cart was made in.",
+            ),
+        ])
+    };
+    let answer = "The folder of the shop is not the one that the cart was made in.";
+    let pasted = "Error: carts of the shop and of the folder differ";
+    let wants = format!("{pasted} → {answer}");
+    let only = format!("User: {pasted}");
+    assert_eq!(told(&only), [wants]);
+    let said = format!("User: it stops at once\n{pasted}");
+    let wants = format!("it stops at once: {pasted} → {answer}");
+    assert_eq!(told(&said), [wants]);
+}
+
+#[test]
+fn an_answer_that_was_taken_back_is_not_told() {
+    let items = [
+        (ItemKind::Prompt, "User: round the cart"),
+        (ItemKind::Agent, "Agent: It rounds once now."),
+        (
+            ItemKind::Prompt,
+            "User: why is the total of the shop one cent off then?",
+        ),
+        (
+            ItemKind::Agent,
+            "Agent: The cache of the shop holds the total of the day before.",
+        ),
+    ];
+    let lines: Vec<LocatedItem<'_>> = items
+        .iter()
+        .zip(1..)
+        .map(|((kind, text), nth)| LocatedItem::sample(*kind, nth, text, &[]))
+        .collect();
+    let first = lines[0].source(String::new());
+    let withdrawn = FxHashSet::from_iter([2]);
+    let answers = Answers {
+        steps: &[],
+        in_result: &[],
+        withdrawn: &withdrawn,
+    };
+    let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+    let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
+    assert_eq!(
+        told,
+        ["why is the total of the shop one cent off then? (answer taken back)"]
+    );
+}
+
+#[test]
+fn a_remark_during_work_is_not_answered_by_what_ends_the_work() {
+    let told = |next| {
+        let talk = [
+            (ItemKind::Prompt, "User: round the cart"),
+            (
+                ItemKind::Aside,
+                "User (while working): is the export rounded as well?",
+            ),
+            (ItemKind::Agent, next),
+            (ItemKind::Digest, "Action: Bash(ls) → ok"),
+            (
+                ItemKind::Agent,
+                "Agent: Done: the cart rounds its total once, at the end of the sum.",
+            ),
+        ];
+        listed(&talk)
+    };
+    let answers = "Agent: The export takes the same sum, so it is rounded in the same way.";
+    let wants = "is the export rounded as well? → The export takes the same sum, so it is rounded in the same way.";
+    assert_eq!(told(answers), [wants]);
+    let other = told("Agent: The lint of the cart's module has one more complaint to look at.");
+    assert!(other.iter().all(|told| !told.contains("→")), "{other:?}");
+}
+
+#[test]
+fn a_request_says_what_became_of_it() {
+    let edit = [Finding::Changed {
+        path: "/p/a.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+    let lines = [
+        line(1, ItemKind::Prompt, "User: fix the cart", &[]),
+        line(
+            2,
+            ItemKind::Agent,
+            "Agent: Fixed. Shall I write a test for it?",
+            &[],
+        ),
+        line(3, ItemKind::Prompt, "User: yes please", &[]),
+        line(4, ItemKind::Digest, "Action: Edit(a.rs) → +1 −0", &edit[..]),
+        line(5, ItemKind::Agent, "Agent: There is a test now.", &[]),
+        line(6, ItemKind::Prompt, "User: why was it wrong?", &[]),
+        line(7, ItemKind::Agent, "Agent: It rounded twice.", &[]),
+        line(
+            8,
+            ItemKind::Prompt,
+            "User: ok. now write the docs of it please",
+            &[],
+        ),
+        line(9, ItemKind::Note, "Note: interrupted by the user", &[]),
+    ];
+    let first = lines[0].source(String::new());
+    let answer = lines[6].source("It rounded twice.".to_owned());
+    let answers = [(5, answer)];
+    let answers = of(&answers);
+    let (told, at) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+    assert_eq!(at.len(), told.len());
+    let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
+    assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));
+    assert!(is_own("I'd drop it") && is_own("看看这个") && !is_own("the session is gone"));
+    assert!(!asks_for_nothing("sail it") && !asks_for_nothing("看看这个"));
+    let wants = [
+        "“yes please” to: Shall I write a test for it? (done)",
+        "why was it wrong? → It rounded twice.",
+        "write the docs of it (not done)",
+    ];
+    assert_eq!(told, wants);
+}
+
+#[test]
+fn a_commit_that_failed_is_told_with_what_the_agent_says() {
+    let failed = [Finding::Failed { key: 1 }];
+    let made = [Finding::Commit {
+        hash: "0abc123".into(),
+        subject: "Round once".into(),
+        again: false,
+        size: None,
+    }];
+    let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+    let said = "Agent: A hook put both changes into the commit before, under its subject.";
+    let told = |findings| {
+        let lines = [
+            line(1, ItemKind::Prompt, "User: fix the cart", &[][..]),
+            line(2, ItemKind::Agent, "Agent: It rounds once now.", &[]),
+            line(3, ItemKind::Prompt, "User: commit", &[]),
+            line(
+                4,
+                ItemKind::Digest,
+                "Action: Bash(git commit -m x) → failed",
+                &failed,
+            ),
+            line(
+                5,
+                ItemKind::Digest,
+                "Action: Bash(git commit -m x) → ok",
+                findings,
+            ),
+            line(6, ItemKind::Agent, said, &[]),
+        ];
+        let first = lines[0].source(String::new());
+        let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &of(&[]));
+        let told: Vec<String> = told.into_iter().map(|told| told.what).collect();
+        let last = last(&lines, &prompts(&lines), Some(&first));
+        (told, last.map(|last| last.what))
+    };
+    let (missed, last) = told(&[]);
+    let wants = "commit → A hook put both changes into the commit before, under its subject.";
+    assert_eq!(missed, [wants]);
+    assert_eq!(last, None, "one word is no request of its own");
+    assert!(told(&made).0.is_empty());
+}

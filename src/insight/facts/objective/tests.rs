@@ -1,0 +1,183 @@
+//! What a session was asked for, in a line.
+
+use super::*;
+use crate::insight::facts::prompts::prompts;
+use crate::model::exchange::ItemKind;
+
+fn told(context: &SessionContext<'_>, items: &[(ItemKind, &str)]) -> Option<String> {
+    let lines: Vec<LocatedItem<'_>> = items
+        .iter()
+        .zip(1..)
+        .map(|((kind, text), line)| LocatedItem::sample(*kind, line, text, &[]))
+        .collect();
+    let asked = asked(&lines, &prompts(&lines), context);
+    asked.objective.map(|told| told.what)
+}
+
+#[test]
+fn an_objective_is_the_ask() {
+    let shop = SessionContext::new(None, "/home/ada/shop", Some("fix/totals"), false);
+    let named = SessionContext::new(Some("Round totals half up"), "/p/shop", None, true);
+    for (context, prompts, wants) in [
+        (
+            SessionContext::default(),
+            vec!["Hey, can you please fix the rounding of totals? Thanks!"],
+            "fix the rounding of totals",
+        ),
+        (
+            shop,
+            vec!["review the changes in this branch"],
+            "review the changes in this branch (shop, fix/totals)",
+        ),
+        (shop, vec!["/init"], "/init (shop, fix/totals)"),
+        (
+            shop,
+            vec!["/clear", "rename the cart's fields"],
+            "rename the cart's fields (shop)",
+        ),
+        (named, vec!["continue"], "continue; Round totals half up"),
+        (named, vec!["Round totals half up"], "Round totals half up"),
+        (
+            SessionContext::default(),
+            vec![
+                "Implement this plan:\n\n# Plan: Split the parser in two\n\n## Context\n\nIt grew.",
+            ],
+            "Implement this plan: Split the parser in two",
+        ),
+        (
+            SessionContext::default(),
+            vec![
+                "The totals are wrong. Can you fix the rounding of carts? Don't touch the docs.",
+                "thanks",
+                "now rename the cart's fields to English ones",
+            ],
+            "The totals are wrong. fix the rounding of carts; then: rename the cart's fields to English ones",
+        ),
+        (
+            shop,
+            vec![
+                "take a look at tmp/plan.md",
+                "write a parser for the invoices",
+            ],
+            "take a look at tmp/plan.md; write a parser for the invoices (shop)",
+        ),
+        (
+            SessionContext::default(),
+            vec![
+                "merge https://github.com/ada/shop/pull/7 please",
+                "commit it",
+                "write the docs of carts",
+            ],
+            "merge shop PR #7; write the docs of carts",
+        ),
+        (
+            SessionContext::default(),
+            vec!["User: fix this\n[api] error: no such column: price"],
+            "fix this: error: no such column: price",
+        ),
+        (SessionContext::default(), vec!["看看这个"], "看看这个"),
+    ] {
+        let items = prompts.iter().map(|text| (ItemKind::Prompt, *text));
+        let told = told(&context, &items.collect::<Vec<_>>());
+        assert_eq!(told.as_deref(), Some(wants), "{prompts:?}");
+    }
+    let nothing = told(&shop, &[(ItemKind::Prompt, "User: /clear")]);
+    assert_eq!(nothing, None);
+}
+
+#[test]
+fn who_describes_and_then_asks_is_told_with_the_question() {
+    let prompt = "User: Lately the cart rounds each row. On some days that is a cent too much, and on all the \
+        other days it is a cent too little. Totals of the shop come from the same rows as those of the export. \
+        Is there something in our settings that causes that?";
+    let told = told(&SessionContext::default(), &[(ItemKind::Prompt, prompt)]);
+    let told = told.expect("somebody asks");
+    assert!(
+        told.starts_with("Lately the cart rounds each row."),
+        "{told}"
+    );
+    assert!(
+        told.ends_with("Is there something in our settings that causes that?"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_pull_request_is_named_where_the_log_speaks_of_one() {
+    let context = SessionContext::default();
+    let ask = (ItemKind::Prompt, "User: address the comments on the PR");
+    let view = (ItemKind::Digest, "Action: Bash(gh pr view 7) → ok");
+    let other = (ItemKind::Digest, "Action: Bash(gh pr view 8) → ok");
+    let wants = "address the comments on the PR (PR #7)";
+    assert_eq!(told(&context, &[ask, view]).as_deref(), Some(wants));
+    let wants = "address the comments on the PR";
+    assert_eq!(told(&context, &[ask, view, other]).as_deref(), Some(wants));
+}
+
+#[test]
+fn an_objective_has_200_characters_at_most() {
+    let long = format!("User: write {}", "long words about carts ".repeat(60));
+    let told = told(&SessionContext::default(), &[(ItemKind::Prompt, &long)]);
+    assert!(told.is_some_and(|told| told.chars().count() <= OBJECTIVE_CHARS_MAX));
+}
+
+#[test]
+fn what_a_session_is_for_stands_behind_its_errands() {
+    let call = (ItemKind::Digest, "Action: Read(cart.rs) → 9 lines");
+    let ask = |text| (ItemKind::Prompt, text);
+    let mut items = vec![
+        ask("User: pull main and prune what was merged"),
+        call,
+        ask("User: how do other shops round the totals of carts?"),
+    ];
+    items.extend([call; 20]);
+    let short = items.clone();
+    for more in [
+        "User: and those of days?",
+        "User: sort the carts by name",
+        "User: why by name?",
+        "User: explain the page of carts",
+        "User: sort it by price",
+    ] {
+        items.push(ask(more));
+    }
+    let shop = SessionContext::default();
+    let long = told(&shop, &items).expect("an objective");
+    assert!(long.starts_with("how do other shops round"), "{long}");
+    let few = told(&shop, &short).expect("an objective");
+    assert!(few.starts_with("pull main"), "{few}");
+}
+
+#[test]
+fn what_most_was_done_for_is_told_behind_a_question() {
+    let edit = [crate::model::finding::Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let question = format!(
+        "User: {} and is that right?",
+        "have the totals of carts ever been rounded twice "
+            .repeat(4)
+            .trim()
+    );
+    let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+    let lines = [
+        line(1, ItemKind::Prompt, question.as_str(), &[][..]),
+        line(2, ItemKind::Agent, "Agent: They have, for each row.", &[]),
+        line(
+            3,
+            ItemKind::Prompt,
+            "User: then change the totals of each cart to be rounded once",
+            &[],
+        ),
+        line(4, ItemKind::Digest, "Action: Edit(cart.rs) → +1", &edit),
+        line(5, ItemKind::Digest, "Action: Edit(cart.rs) → +1", &edit),
+    ];
+    let asked = asked(&lines, &prompts(&lines), &SessionContext::default());
+    let whole = asked.whole.expect("more than the question");
+    assert!(
+        whole.ends_with("then: change the totals of each cart to be rounded once"),
+        "{whole}"
+    );
+}

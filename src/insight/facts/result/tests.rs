@@ -1,0 +1,93 @@
+//! Which answers of an agent are told as what came of a session.
+
+use super::*;
+
+#[test]
+fn what_somebody_picked_from_is_no_result() {
+    use crate::insight::facts::prompts::prompts;
+    let line = |kind, text| LocatedItem::sample(kind, 1, text, &[]);
+    let menu = format!(
+        "Agent: Open:\n{}Reply with a number.",
+        "- the totals of carts\n".repeat(40)
+    );
+    let lines = [
+        line(ItemKind::Prompt, "User: /check the open tasks"),
+        line(ItemKind::Agent, &menu),
+        line(ItemKind::Prompt, "User: 8"),
+        line(
+            ItemKind::Agent,
+            "Agent: Carts round each row, so that totals differ by a cent.",
+        ),
+    ];
+    let told = result(&lines, &prompts(&lines), None).result;
+    let wants = "Carts round each row, so that totals differ by a cent.";
+    assert_eq!(told.map(|told| told.what).as_deref(), Some(wants));
+}
+
+#[test]
+fn the_result_is_what_came_of_work() {
+    use crate::insight::facts::prompts::prompts;
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let commit = [Finding::Pushed];
+    let line = |kind, text, findings| LocatedItem::sample(kind, 1, text, findings);
+    let user = |text| line(ItemKind::Prompt, text, &[]);
+    let agent = |text| line(ItemKind::Agent, text, &[]);
+    let edited = line(ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit);
+    let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
+    let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
+    let told = |lines: &[LocatedItem<'_>]| {
+        result(lines, &prompts(lines), None)
+            .result
+            .map(|told| told.what)
+    };
+    let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
+    let work = [user("User: fix the rounding of the cart"), edited, fixed];
+    assert_eq!(told(&work), wants);
+    let asked = [
+        user("User: is it pushed?"),
+        agent("Agent: Not yet. Nothing was pushed since the branch was made here."),
+    ];
+    assert_eq!(
+        told(&[&work[..], &asked].concat()),
+        wants,
+        "a side question"
+    );
+    let moved = [
+        user("User: put it in meaningful commits"),
+        pushed,
+        agent("Agent: Pushed two commits to the branch, the working tree is clean."),
+    ];
+    assert_eq!(told(&[&work[..], &moved].concat()), wants, "moved on");
+    let cut = [agent("Agent: Now let me run the tests of the whole shop:")];
+    assert_eq!(told(&[&work[..], &cut].concat()), wants, "announced");
+    assert_eq!(told(&[user("User: fix it all"), cut[0]]), None);
+    let again = [
+        user("User: write a test for it"),
+        edited,
+        agent("Agent: The test creates a cart, rounds its prices twice and verifies the total."),
+        user("User: is that the same as before? the shop's totals were wrong"),
+        edited,
+        agent(
+            "Agent: The test creates a shop, rounds the prices of each cart twice and verifies its total.",
+        ),
+    ];
+    let told_anew = result(&again, &prompts(&again), None);
+    assert!(
+        told_anew
+            .result
+            .is_some_and(|told| told.what.contains("a shop"))
+    );
+    assert!(told_anew.steps.is_empty());
+    let explored = [
+        user("User: how does the cart round its prices?"),
+        agent("Agent: Half up, once a row; the sum is never rounded again."),
+        user("User: thanks"),
+        agent("Agent: You're welcome! Say so if anything else comes up today."),
+    ];
+    let wants = "Half up, once a row; the sum is never rounded again.";
+    assert_eq!(told(&explored).as_deref(), Some(wants));
+}

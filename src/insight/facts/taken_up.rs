@@ -1,0 +1,234 @@
+//! Answers that later turns of a session went on from: what the agent took back, what somebody had done next, and work
+//! that was done again.
+
+use super::line::LocatedItem;
+use super::prompts::{Prompt, exchange};
+use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
+use crate::rules::overtaken::withdraws;
+use crate::rules::replies::{Reply, declines, picks_several, reply};
+use crate::rules::requests::{RequestKind, acts_on, is_idle, is_move, request};
+use crate::rules::words::{content_words, sentences};
+use rustc_hash::FxHashSet;
+
+/// What an agent takes back stands at the beginning of its words.
+const WITHDRAWS_BYTES_MAX: usize = 400;
+
+/// Of the prompts at these places, those whose answers the agent took back when it answered the next one.
+pub(super) fn withdrawn(lines: &[LocatedItem<'_>], prompts: &[usize]) -> FxHashSet<usize> {
+    let mut all = FxHashSet::default();
+    let mut before: Option<usize> = None;
+    for at in prompts {
+        let answer = exchange(lines, *at);
+        let Some((first, last)) = ends(answer) else {
+            continue;
+        };
+        let takes_back = |line: &LocatedItem<'_>| {
+            let words = line.words();
+            withdraws(&words[..words.floor_char_boundary(WITHDRAWS_BYTES_MAX)])
+        };
+        // who worked in between speaks of that
+        let is_edited = paths(answer).next().is_some();
+        let is_it = takes_back(first) || !is_edited && takes_back(last);
+        all.extend(before.filter(|_| is_it));
+        before = Some(*at);
+    }
+    all
+}
+
+/// The first words of an agent there, and the last ones.
+fn ends<'l, 't>(
+    answer: &'l [LocatedItem<'t>],
+) -> Option<(&'l LocatedItem<'t>, &'l LocatedItem<'t>)> {
+    let is_word = |line: &&LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
+    let first = answer.iter().find(is_word)?;
+    Some((first, answer.iter().rfind(is_word)?))
+}
+
+fn paths<'t>(lines: &[LocatedItem<'t>]) -> impl Iterator<Item = &'t str> {
+    let findings = lines.iter().flat_map(|line| line.item.findings);
+    findings.filter_map(|finding| match finding {
+        Finding::Changed { path, .. } => Some(path.as_str()),
+        _ => None,
+    })
+}
+
+/// A prompt that has done what was said before, in a few words: `fix them all`, `yes, do it`. Files were changed then.
+pub(super) fn is_taken_up(lines: &[LocatedItem<'_>], next: &Prompt<'_, '_>) -> bool {
+    let is_changed = || paths(exchange(lines, next.at)).next().is_some();
+    asks_for_it(next.line.words().trim()) && is_changed()
+}
+
+fn asks_for_it(words: &str) -> bool {
+    const BYTES_MAX: usize = 120;
+    if words.len() > BYTES_MAX || words.contains(['\n', '?']) || words.starts_with('/') {
+        return false;
+    }
+    if picks_several(words).is_some() {
+        return true;
+    }
+    let says = |word: &String| !is_idle(word) && !is_move(word) && !acts_on(word);
+    let is_bare = !content_words(words).iter().any(says);
+    match reply(words) {
+        Some(Reply::Agrees) => true,
+        _ if !is_bare => false,
+        _ => sentences(words).any(|sentence| {
+            let asked = request(sentence);
+            asked.is_some_and(|asked| asked.kind == RequestKind::Ask)
+        }),
+    }
+}
+
+/// The prompt only says no to what the agent asked last: what it said before that stands.
+pub(super) fn is_declined(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
+    let before = lines[..prompt.at].iter().rfind(|line| line.main);
+    let asked = before.is_some_and(|line| {
+        line.item.kind == ItemKind::Agent && line.words().trim_end().ends_with('?')
+    });
+    asked && declines(prompt.line.words())
+}
+
+/// Later turns changed a file again that was changed for the prompt at this place.
+pub(super) fn is_reworked(lines: &[LocatedItem<'_>], at: usize) -> bool {
+    let own = exchange(lines, at);
+    let made: FxHashSet<&str> = paths(own).collect();
+    !made.is_empty() && paths(&lines[at + 1 + own.len()..]).any(|path| made.contains(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::facts::prompts::prompts;
+    use crate::insight::facts::result::result;
+
+    fn line<'t>(kind: ItemKind, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
+        LocatedItem::sample(kind, 1, text, findings)
+    }
+
+    fn edit(path: &str) -> [Finding; 1] {
+        [Finding::Changed {
+            path: path.into(),
+            added: 1,
+            removed: 0,
+        }]
+    }
+
+    #[test]
+    fn what_an_agent_took_back_is_no_result() {
+        let long = format!(
+            "Agent: The cart counts twice because the shop's cache is never emptied.\n\n{}",
+            "- the cache holds the rows of the last visit\n".repeat(20)
+        );
+        let texts = |later: &'static str| {
+            [
+                line(
+                    ItemKind::Prompt,
+                    "User: why does the cart count twice?",
+                    &[],
+                ),
+                line(ItemKind::Agent, &long, &[]),
+                line(
+                    ItemKind::Prompt,
+                    "User: I'm sure that the cache was emptied by then",
+                    &[],
+                ),
+                line(ItemKind::Agent, later, &[]),
+            ]
+        };
+        let told = |lines: &[LocatedItem<'_>]| {
+            let told = result(lines, &prompts(lines), None).result;
+            told.expect("a result").what
+        };
+        let back = texts(
+            "Agent: You're right to ask, my earlier explanation was wrong. The loop counts each row once per shop.",
+        );
+        assert!(!told(&back).contains("cache"), "{}", told(&back));
+        let stays = texts("Agent: It is emptied only at night, so the rows are there all day.");
+        assert!(told(&stays).contains("never emptied"));
+    }
+
+    #[test]
+    fn findings_that_were_fixed_come_behind_the_fix() {
+        let (probe, mend) = (edit("/p/probe.rs"), edit("/p/cart.rs"));
+        let found = format!(
+            "Agent: I found two faults in the cart.\n\n{}",
+            "1. **Rounding** is done for each row and once more for the sum of all rows.\n"
+                .repeat(12)
+        );
+        let lines = [
+            line(ItemKind::Prompt, "User: review the cart of the shop", &[]),
+            line(ItemKind::Digest, "Action: Edit(probe.rs) → +1", &probe),
+            line(ItemKind::Agent, &found, &[]),
+            line(ItemKind::Prompt, "User: fix them all", &[]),
+            line(ItemKind::Digest, "Action: Edit(cart.rs) → +1", &mend),
+            line(
+                ItemKind::Agent,
+                "Agent: Both faults are fixed: the sum is rounded once, at its end.",
+                &[],
+            ),
+        ];
+        let first = LocatedItem {
+            line: 9,
+            ..lines[0]
+        }
+        .source("review the cart".to_owned());
+        let mut all = lines;
+        all[0].line = 9;
+        let came = result(&all, &prompts(&all), Some(&first));
+        let (told, opening) = (came.result, came.opening);
+        assert!(told.is_some_and(|told| told.what.starts_with("Both faults are fixed")));
+        assert!(opening.is_some_and(|told| told.what.starts_with("First: I found two faults")));
+    }
+
+    #[test]
+    fn a_no_to_an_offer_refuses_no_answer() {
+        let told = |answer| {
+            let lines = [
+                line(ItemKind::Prompt, "User: why are there two commits?", &[]),
+                line(
+                    ItemKind::Agent,
+                    "Agent: Each cart is committed by itself, whichever shop it is of. Should I write them in one?",
+                    &[],
+                ),
+                line(ItemKind::Prompt, answer, &[]),
+            ];
+            result(&lines, &prompts(&lines), None).result.is_some()
+        };
+        assert!(told("User: no, it's good then"));
+        assert!(!told("User: no, that is wrong"));
+    }
+
+    #[test]
+    fn some_prompts_only_have_done_what_was_said() {
+        for words in [
+            "fix them all",
+            "address all findings",
+            "fix 1 and 3",
+            "yes please",
+        ] {
+            assert!(asks_for_it(words), "{words}");
+        }
+        for words in [
+            "fix the totals of carts",
+            "why?",
+            "/review",
+            "the rest is fine",
+        ] {
+            assert!(!asks_for_it(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn work_that_was_done_again_is_reworked() {
+        let (cart, shop) = (edit("/p/cart.rs"), edit("/p/shop.rs"));
+        let lines = |second| {
+            [
+                line(ItemKind::Prompt, "User: round the cart", &[][..]),
+                line(ItemKind::Digest, "Action: Edit(x) → +1", &cart),
+                line(ItemKind::Prompt, "User: shorter", &[]),
+                line(ItemKind::Digest, "Action: Edit(x) → +1", second),
+            ]
+        };
+        assert!(is_reworked(&lines(&cart), 0) && !is_reworked(&lines(&shop), 0));
+    }
+}

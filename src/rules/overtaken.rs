@@ -1,0 +1,81 @@
+//! What later turns of a session overtake in an agent's words, as a table (`overtaken.yaml`).
+
+use super::sentence_cues::{SentenceCues, WrittenCues};
+use super::table;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// The sentence says that something stays as it is, or isn't fit to be merged.
+pub fn is_left(sentence: &str) -> bool {
+    TABLE.left.says(sentence)
+}
+
+/// The sentence says that work isn't committed or pushed.
+pub fn is_local(sentence: &str) -> bool {
+    TABLE.local.says(sentence)
+}
+
+/// The sentence says what the work does now.
+pub fn claims(sentence: &str) -> bool {
+    TABLE.claims.says(sentence)
+}
+
+/// The sentence, or the line that leads to a list, says what is gone.
+pub fn removes(sentence: &str) -> bool {
+    TABLE.removes.says(sentence)
+}
+
+/// The agent takes back there what it said before.
+pub fn withdraws(words: &str) -> bool {
+    TABLE.withdraws.found(words).next().is_some()
+}
+
+/// The agent begins by agreeing with an objection.
+pub fn concedes(words: &str) -> bool {
+    let first = words.trim_start().lines().next().unwrap_or_default();
+    TABLE.concedes.says(first)
+}
+
+/// The rows of the table, in what form they are needed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows<C> {
+    left: C,
+    local: C,
+    claims: C,
+    removes: C,
+    withdraws: C,
+    concedes: C,
+}
+
+static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
+    let written = written();
+    Rows {
+        left: written.left.into(),
+        local: written.local.into(),
+        claims: written.claims.into(),
+        removes: written.removes.into(),
+        withdraws: written.withdraws.into(),
+        concedes: written.concedes.into(),
+    }
+});
+
+fn written() -> Rows<WrittenCues> {
+    table::rows(table::embedded!("overtaken"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        let written = written();
+        written.left.samples.hold(is_left);
+        written.local.samples.hold(is_local);
+        written.claims.samples.hold(claims);
+        written.removes.samples.hold(removes);
+        written.withdraws.samples.hold(withdraws);
+        written.concedes.samples.hold(concedes);
+    }
+}
