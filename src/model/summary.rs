@@ -85,7 +85,11 @@ impl Summary {
     pub fn shorten_paths(&mut self, root: &str, hides: bool) {
         let shorten = |path: &mut String| {
             if let Some(short) = short_path(path, root, hides) {
-                *path = short.to_owned();
+                // git names files of all systems so
+                *path = match is_of_windows(root) {
+                    true => short.replace('\\', "/"),
+                    false => short.to_owned(),
+                };
             }
         };
         let errors = self.errors_resolved.iter_mut();
@@ -95,7 +99,10 @@ impl Summary {
         let settings = self.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.what.file));
         let files = self.files_modified.iter_mut();
-        files.for_each(|file| shorten(&mut file.what.path));
+        files.for_each(|file| {
+            shorten(&mut file.what.path);
+            file.what.renamed_from.as_mut().into_iter().for_each(shorten);
+        });
         self.join_files();
         let Some(llm) = &mut self.llm else { return };
         llm.files_modified.iter_mut().for_each(shorten);
@@ -344,6 +351,10 @@ pub struct TestRuns {
     /// The last one of all tests, where the last one of all was of some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<TestCounts>,
+    /// A run of all tests of which the log shows no numbers, where it says more than `last`: it came later, or
+    /// `last` is of some tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<UnseenRun>,
     /// The agent's sentence that all tests pass, where no run after a failed one shows it; `last` is then
     /// the last run that passed, without numbers where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -354,6 +365,31 @@ pub struct TestRuns {
     /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<u32>,
+}
+
+/// A run of all tests whose numbers the log doesn't show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnseenRun {
+    /// As it was typed, without what stands around it.
+    pub command: String,
+    /// How it ended.
+    pub end: UnseenEnd,
+    /// It came after the last run with numbers.
+    pub is_later: bool,
+}
+
+/// How a run ended whose numbers the log doesn't show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnseenEnd {
+    /// With exit code 0.
+    Worked,
+    /// With another one.
+    Failed,
+    /// Only what failed was shown, and nothing was.
+    Silent,
+    /// Nobody knows.
+    Unknown,
 }
 
 /// A command that checked or built what was written, as it ran last.
@@ -371,6 +407,9 @@ pub struct CheckRun {
     pub failed_before: bool,
     /// Files were changed after it.
     pub changed_after: bool,
+    /// Only the agent's words say how it ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_agent: bool,
 }
 
 /// What became of a file.
@@ -396,9 +435,12 @@ pub struct ChangedFile {
     /// Git counted `added` and `removed`; else they are sums over edits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
-    /// Nothing tells its lines: `added` and `removed` are 0.
+    /// Nothing tells its lines, or only some of them: `added` and `removed` are 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
+    /// What it was called before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
 }
 
 /// A commit.
@@ -524,7 +566,7 @@ impl SessionOutcome {
     /// As people read it: of a log that grows no more (see [`is_quiet`]), nothing is in progress.
     pub fn words(self, is_quiet: bool) -> &'static str {
         match self {
-            SessionOutcome::InProgress if is_quiet => "cut off",
+            SessionOutcome::InProgress if is_quiet => "unfinished",
             SessionOutcome::InProgress => "in progress",
             other => other.as_str(),
         }

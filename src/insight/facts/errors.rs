@@ -59,7 +59,9 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
                     latest = Some(*key);
                     fail(&mut open, *key, line);
                 }
-                Finding::Worked { key } => all.extend(work(&mut open, *key, line)),
+                Finding::Worked { key } => {
+                    all.extend(work(&mut open, *key, line).or_else(|| force(&mut open, line)));
+                }
                 Finding::Changed { path, .. } => {
                     for error in &mut open {
                         error.changed.push(path.clone());
@@ -126,6 +128,9 @@ fn work(
     now: &LocatedItem<'_>,
 ) -> Option<Sourced<Resolution>> {
     let at = open.iter().position(|error| error.key == key)?;
+    if let Some(forced) = force(open, now) {
+        return Some(forced);
+    }
     let error = open.remove(at);
     let (call, message) = error.line.words().split_once(" → ")?;
     let is_explained = error.cause.is_some();
@@ -150,6 +155,50 @@ fn work(
             explained: None,
         })
     })
+}
+
+/// A push that others' work or a rule of the remote refused, and that was forced then.
+fn force(open: &mut Vec<Open<'_, '_>>, now: &LocatedItem<'_>) -> Option<Sourced<Resolution>> {
+    let command = pushing(now)?;
+    let words = commands::standing(command);
+    let forces = |word: &String| {
+        let is_short = word.starts_with('-') && !word.starts_with("--") && word.contains('f');
+        is_short || word.starts_with("--force")
+    };
+    if !is_push(&words) || !words.iter().any(forces) {
+        return None;
+    }
+    let failed = |error: &Open<'_, '_>| {
+        let refused = ["failed to push", "rejected", "stale info"];
+        let said = error.line.words();
+        refused.iter().any(|word| said.contains(word))
+            && pushing(error.line).is_some_and(|command| is_push(&commands::standing(command)))
+    };
+    let error = open.remove(open.iter().rposition(failed)?);
+    let (call, message) = error.line.words().split_once(" → ")?;
+    Some(error.line.source(Resolution {
+        call: call.to_owned(),
+        error: message.lines().next().unwrap_or_default().to_owned(),
+        cause: error.cause.map(str::to_owned),
+        cure: Some(format!("forced with {}", words.join(" "))),
+        changed: Vec::new(),
+        worked_at: now.line,
+        explained: None,
+    }))
+}
+
+fn is_push(words: &[String]) -> bool {
+    words.first().is_some_and(|word| word == "git") && words.iter().any(|word| word == "push")
+}
+
+/// The command line of a call that pushes.
+fn pushing<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+    if !line.item.text.contains("push") {
+        return None;
+    }
+    let words = line.words();
+    let (call, _) = words.split_once(") → ")?;
+    Some(call.split_once('(')?.1)
 }
 
 /// Of the files that were changed those that the error or its explanation names. Where none is named and there are many,
@@ -217,6 +266,24 @@ mod tests {
             added: 1,
             removed: 0,
         }]
+    }
+
+    #[test]
+    fn a_push_that_was_forced_says_so() {
+        let failed = "Action: Bash(git push origin main) → exit 1: error: failed to push some refs";
+        let told = |now: &str, key| {
+            let worked = [Finding::Worked { key }];
+            let lines = [line(1, failed, &FAILED), line(2, now, &worked)];
+            let all = resolved(&lines).into_iter();
+            all.map(|error| error.what.cure.unwrap_or_default())
+                .collect::<Vec<_>>()
+        };
+        let force = "Action: Bash(cd shop && git push --force origin main) → ok";
+        for key in [1, 2] {
+            assert_eq!(told(force, key), ["forced with git push --force origin main"]);
+        }
+        let pull = "Action: Bash(git pull --rebase && git push origin main) → ok";
+        assert_eq!(told(pull, 1), Vec::<String>::new());
     }
 
     #[test]

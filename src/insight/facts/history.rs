@@ -381,7 +381,7 @@ pub fn says_unpushed(step: &str) -> Option<bool> {
     }
 }
 
-/// The log tells of a remote: something was pushed, or commands and answers name one.
+/// The log tells of a remote: something was pushed, or commands and words name one, or a pull request.
 pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     const NAMES: [&str; 6] = [
         "git fetch",
@@ -391,13 +391,11 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
         "gh pr ",
         "gh run ",
     ];
-    const TOLD: [&str; 5] = [
-        "not pushed",
-        "unpushed",
-        "ahead of origin",
-        "ready to push",
-        "didn't push",
-    ];
+    // words of people and agents: a branch or a commit that was or wasn't pushed, a pull request with its number
+    static SAID: LazyLock<Regex> = LazyLock::new(|| {
+        let words = r"(?i)\b(?:not pushed|unpushed|ahead of origin|ready to push|didn't push|push it|pushed? to (?:origin|the remote|github|gitlab)|(?:a|the|no|open|draft) (?:PR|pull request|merge request)\b|(?:PR|pull request|merge request) #?\d)";
+        Regex::new(words).expect("a constant")
+    });
     const NONE: [&str; 2] = [
         "No configured push destination",
         "does not appear to be a git",
@@ -416,15 +414,12 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
             && !NONE.iter().any(|none| text.contains(none))
     };
     // `1 commit ahead of origin. Ready to push.`
-    let last = lines
-        .iter()
-        .rev()
-        .find(|line| line.main && line.item.kind == ItemKind::Agent);
     let tells = |line: &LocatedItem<'_>| {
-        let words = line.words().to_lowercase();
-        TOLD.iter().any(|told| words.contains(told))
+        let words = line.words();
+        let is_said = line.main && matches!(line.item.kind, ItemKind::Agent | ItemKind::Prompt);
+        is_said && SAID.is_match(words)
     };
-    told || lines.iter().any(names) || last.is_some_and(tells)
+    told || lines.iter().any(names) || lines.iter().any(tells)
 }
 
 /// Stands behind a task that may be done.

@@ -30,7 +30,9 @@ mod shipped;
 mod stated;
 mod tasks;
 mod test_runs;
+mod unseen_runs;
 mod words;
+mod written_files;
 
 pub use asks::{OFFERED, UNANSWERED};
 pub use changed_files::files_by_git;

@@ -3,9 +3,10 @@
 //! found others' faults say nothing where another run says more.
 
 use super::line::LocatedItem;
+use super::unseen_runs::{Unseen, says_more, unseen};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
-use crate::model::summary::{Sourced, TestRuns};
+use crate::model::summary::{Sourced, TestRuns, UnseenEnd};
 use crate::rules::commands::{self, TestScope, test_scope};
 use crate::rules::test_words::{blames_others, fails, fails_on_purpose, passes};
 use crate::rules::tools::{AnswerKind, tool};
@@ -14,37 +15,74 @@ use std::sync::LazyLock;
 
 /// The test runs; `None` where none ran that says something, and no words say how they ended.
 pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
-    let runs = judged(lines);
+    let (runs, unseen) = judged(lines);
     let last =
         of_standing(&runs, Standing::Work).or_else(|| of_standing(&runs, Standing::Doubtful));
     let is_red = last.is_none_or(|run| run.counts.failed > 0);
     let since = last.map_or(0, |run| run.at);
-    let said = is_red.then(|| says_passed(&lines[since..])).flatten();
-    let failed = runs.iter().filter(|run| run.counts.failed > 0);
-    let failed = failed.filter(|run| run.standing != Standing::Nothing);
     let mut found = TestRuns {
         runs: runs.len() as u64,
-        failed: failed.count() as u64,
-        last: last.map(|run| run.counts.clone()).unwrap_or_default(),
-        part: last.is_some_and(|run| run.scope == Some(TestScope::Part)),
+        failed: failed(&runs),
+        last: last.map(|run| counts(lines, run)).unwrap_or_default(),
+        part: last.is_some_and(|last| is_part(&runs, last)),
         full: last.and_then(|last| full(&runs, last)).cloned(),
-        said: None,
-        open: None,
         coverage: coverage(lines),
+        ..TestRuns::default()
     };
+    if let Some(unseen) = says_more(unseen, since, last.map(|_| &found)) {
+        let passed = matches!(unseen.run.end, UnseenEnd::Worked | UnseenEnd::Silent);
+        if is_red && (passed || unseen.said.is_some()) {
+            older(&mut found, green(&runs));
+        }
+        let at = if unseen.run.is_later { unseen.at } else { since };
+        (found.said, found.unseen) = (unseen.said, Some(unseen.run));
+        return Some(lines[at].source(found));
+    }
+    let said = is_red.then(|| says_passed(&lines[since..])).flatten();
     if last.is_some() && !is_red {
         found.open = fails_at_end(lines.iter().rev()).map(|said| said.trim().to_owned());
     }
     let Some((line, sentence)) = said else {
         return last.map(|run| lines[run.at].source(found));
     };
-    // the numbers are of an earlier state
-    let green = green(&runs);
+    older(&mut found, green(&runs));
+    found.said = Some(sentence.to_owned());
+    Some(line.source(found))
+}
+
+/// The numbers are of an earlier state, where there are any.
+fn older(found: &mut TestRuns, green: Option<&Run<'_>>) {
     found.part = green.is_some_and(|run| run.scope == Some(TestScope::Part));
     found.last = green.map(|run| run.counts.clone()).unwrap_or_default();
     found.full = None;
-    found.said = Some(sentence.to_owned());
-    Some(line.source(found))
+}
+
+/// Runs that failed and were neither meant to nor of some tests: those are often written to fail.
+fn failed(runs: &[Run<'_>]) -> u64 {
+    let failed = runs.iter().filter(|run| run.counts.failed > 0);
+    let own = failed.filter(|run| run.standing != Standing::Nothing);
+    own.filter(|run| run.scope != Some(TestScope::Part)).count() as u64
+}
+
+/// The numbers of a run; what a script polls may have printed some of them before.
+fn counts(lines: &[LocatedItem<'_>], run: &Run<'_>) -> TestCounts {
+    let mut counts = run.counts.clone();
+    counts.partial |= counts.packages && call(&lines[run.at]).is_some_and(polls);
+    counts
+}
+
+/// The run is of some tests: its command says so, or nobody knows and it is far smaller than another one.
+fn is_part(runs: &[Run<'_>], last: &Run<'_>) -> bool {
+    let size = |run: &Run<'_>| run.counts.passed + run.counts.failed;
+    let is_larger = |run: &Run<'_>| {
+        run.standing == Standing::Work
+            && run.counts.runner == last.counts.runner
+            && size(last) * 2 <= size(run)
+    };
+    match last.scope {
+        Some(scope) => scope == TestScope::Part,
+        None => last.counts.failed == 0 && runs.iter().any(is_larger),
+    }
 }
 
 /// The sentence of the agent's last words that says that tests of the work fail, if one does; of the items of the
@@ -75,8 +113,9 @@ enum Standing {
     Nothing,
 }
 
-fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
-    let mut runs = Vec::new();
+/// The runs with numbers, and those of all tests that showed none.
+fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<Unseen>) {
+    let (mut runs, mut hidden) = (Vec::new(), Vec::new());
     let mut is_stashed = false;
     for (at, line) in lines.iter().enumerate() {
         let call = call(line);
@@ -88,6 +127,7 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
                 .iter()
                 .any(|finding| matches!(finding, Finding::Changed { .. }));
         is_stashed &= !goes_on && !stash.ends;
+        let known = runs.len();
         for finding in line.item.findings {
             let Finding::Tests(counts) = finding else {
                 continue;
@@ -105,9 +145,12 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
                 },
             });
         }
+        if runs.len() == known && !is_stashed {
+            hidden.extend(unseen(lines, at));
+        }
         is_stashed |= stash.begins && !stash.ends;
     }
-    runs
+    (runs, hidden)
 }
 
 fn of_standing<'r, 'c>(runs: &'r [Run<'c>], standing: Standing) -> Option<&'r Run<'c>> {
@@ -115,7 +158,7 @@ fn of_standing<'r, 'c>(runs: &'r [Run<'c>], standing: Standing) -> Option<&'r Ru
 }
 
 /// The call of a digest without its answer.
-fn call<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+pub(super) fn call<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
     let is_call = line.item.kind == ItemKind::Digest;
     let words = is_call.then(|| line.words())?;
     Some(words.split_once(" → ").map_or(words, |(call, _)| call))
@@ -168,7 +211,7 @@ fn is_doubtful(call: Option<&str>, after: &[LocatedItem<'_>]) -> bool {
 }
 
 /// Nothing but a commit or a push ran: what failed is a hook's finding.
-fn is_hook(call: &str) -> bool {
+pub(super) fn is_hook(call: &str) -> bool {
     let acts = call.find("git commit").or_else(|| call.find("git push"));
     let Some((before, after)) = acts.map(|at| call.split_at(at)) else {
         return false;
@@ -183,7 +226,7 @@ fn is_hook(call: &str) -> bool {
 }
 
 /// A filter that leaves out what passed, or shows only what failed.
-fn hides_passed(call: &str) -> bool {
+pub(super) fn hides_passed(call: &str) -> bool {
     static FILTER: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)").expect("a constant")
     });
@@ -219,12 +262,17 @@ fn scope(until: &[LocatedItem<'_>]) -> Option<TestScope> {
     const CALLS_MAX: usize = 12;
     let last = until.last()?;
     let words = call(last)?;
-    if tool(words.split('(').next()?).answer != AnswerKind::Poll {
+    if tool(words.split('(').next()?).answer != AnswerKind::Poll && !polls(words) {
         return test_scope(command(words));
     }
     let before = until.iter().rev().skip(1).take(CALLS_MAX);
     let mut before = before.filter(|line| line.main == last.main);
     before.find_map(|line| test_scope(command(call(line)?)))
+}
+
+/// A script that asks for what a command printed since.
+fn polls(call: &str) -> bool {
+    call.contains("tools.write_stdin(")
 }
 
 /// What stands in a call's parentheses, without where it ran.

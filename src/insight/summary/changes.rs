@@ -89,12 +89,16 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             uncounted,
             counted,
             edits,
+            renamed_from,
         } = &file.what;
         let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
         let lines = match uncounted {
             true => String::new(),
             false => format!(" +{added} −{removed}"),
         };
+        if let Some(old) = renamed_from.as_ref().filter(|_| !deleted) {
+            return format!("- `{path}`{lines} (renamed from `{old}`)");
+        }
         match (deleted, created, by_git) {
             (true, ..) => format!("- `{path}` (deleted)"),
             (_, true, _) => format!("- `{path}`{lines} (new)"),
