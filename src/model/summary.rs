@@ -348,9 +348,12 @@ pub struct TestRuns {
     /// The last one was of some of the tests, chosen by name, file or package.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub part: bool,
-    /// The last one of all tests, where the last one of all was of some.
+    /// The last one of all tests, where the last one of all was of some; or one of far more tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<TestCounts>,
+    /// Nobody knows that `full` is of all tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub full_is_part: bool,
     /// A run of all tests of which the log shows no numbers, where it says more than `last`: it came later, or
     /// `last` is of some tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -365,6 +368,23 @@ pub struct TestRuns {
     /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<u32>,
+}
+
+impl TestRuns {
+    /// The numbers of the last run; `None` where a later one showed none.
+    pub fn numbers(&self) -> Option<&TestCounts> {
+        let is_old = self.unseen.as_ref().is_some_and(|unseen| unseen.is_later);
+        (!is_old).then_some(&self.last)
+    }
+
+    /// The last run failed, as far as the log shows it.
+    pub fn is_failed(&self) -> bool {
+        let unseen = self.unseen.as_ref().filter(|unseen| unseen.is_later);
+        match unseen.map(|unseen| unseen.end) {
+            Some(UnseenEnd::Failed) => self.said.is_none(),
+            _ => self.last.failed > 0,
+        }
+    }
 }
 
 /// A run of all tests whose numbers the log doesn't show.

@@ -151,7 +151,10 @@ pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
                     let step = call.map(|call| line.source(format!("{REFUSED}{call}")));
                     all.extend(step.map(|step| (*key, step)));
                 }
-                Finding::Changed { path, .. } => all.retain(|(key, _)| *key != file_key(path)),
+                // who changes something else then does it another way
+                Finding::Changed { path, .. } => all.retain(|(key, step)| {
+                    *key != file_key(path) && !step.what.starts_with(REFUSED)
+                }),
                 _ => {}
             }
         }

@@ -68,7 +68,9 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         history::note_older(&mut next, &commits, lines);
     }
     let has_tasks = !next.is_empty();
-    next.extend(history::unpushed(&commits, history::has_remote(lines)));
+    let has_remote = history::has_remote(lines);
+    let unpushed = history::unpushed(&commits, has_remote);
+    next.extend(unpushed.filter(|_| has_remote || !history::has_no_remote(lines)));
     let files_modified = changed_files::files(lines);
     let has_commits = !commits.is_empty();
     let uncommitted = left::uncommitted(lines, &files_modified, has_commits, context.branch);

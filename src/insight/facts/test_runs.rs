@@ -29,10 +29,17 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
         coverage: coverage(lines),
         ..TestRuns::default()
     };
+    if let Some(larger) = last.filter(|_| found.part && found.full.is_none()) {
+        found.full = larger_run(&runs, larger).cloned();
+        found.full_is_part = found.full.is_some();
+    }
     if let Some(unseen) = says_more(unseen, since, last.map(|_| &found)) {
         let passed = matches!(unseen.run.end, UnseenEnd::Worked | UnseenEnd::Silent);
         if is_red && (passed || unseen.said.is_some()) {
             older(&mut found, green(&runs));
+        }
+        if !unseen.run.is_later {
+            (found.full, found.full_is_part) = (None, false);
         }
         let at = if unseen.run.is_later { unseen.at } else { since };
         (found.said, found.unseen) = (unseen.said, Some(unseen.run));
@@ -54,7 +61,7 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
 fn older(found: &mut TestRuns, green: Option<&Run<'_>>) {
     found.part = green.is_some_and(|run| run.scope == Some(TestScope::Part));
     found.last = green.map(|run| run.counts.clone()).unwrap_or_default();
-    found.full = None;
+    (found.full, found.full_is_part) = (None, false);
 }
 
 /// Runs that failed and were neither meant to nor of some tests: those are often written to fail.
@@ -303,6 +310,19 @@ fn full<'c>(runs: &[Run<'c>], last: &Run<'c>) -> Option<&'c TestCounts> {
     large.next_back().filter(|_| size(last.counts) * 2 < most)
 }
 
+/// The last run of far more tests than one of some.
+fn larger_run<'c>(runs: &[Run<'c>], last: &Run<'c>) -> Option<&'c TestCounts> {
+    const TIMES: u64 = 3;
+    let size = |run: &TestCounts| run.passed + run.failed;
+    let mut larger = runs.iter().rev().filter(|run| {
+        run.standing != Standing::Nothing
+            && is_runner(run, last)
+            && run.counts.packages == last.counts.packages
+            && size(run.counts) >= size(last.counts) * TIMES
+    });
+    Some(larger.next()?.counts)
+}
+
 /// Both are of one runner, whatever it counts: `go test` tells packages, with `-v` tests.
 fn is_runner(run: &Run<'_>, other: &Run<'_>) -> bool {
     let name = |run: &Run<'_>| run.counts.runner.trim_end_matches(" -v").to_owned();
@@ -372,6 +392,30 @@ mod tests {
         let begun = ("Action: exec_command(go test ./a) → 6 lines", vec![]);
         let polled = ("Action: write_stdin(7) → …", of("go test", 1, 0));
         assert!(runs(&[begun, polled]).expect("a run").part);
+    }
+
+    #[test]
+    fn beside_a_run_of_a_few_stands_one_of_far_more() {
+        let some = |path: &str, passed, failed| {
+            let text: &str = Box::leak(format!("Action: Bash(bun test {path}) → …").into());
+            (text, of("bun test", passed, failed))
+        };
+        let found = runs(&[some("src/", 90, 9), some("src/a.test.ts", 3, 0)]).expect("runs");
+        let full = found.full.map(|full| (full.passed, full.failed));
+        assert_eq!((full, found.full_is_part), (Some((90, 9)), true));
+        let found = runs(&[some("src/b.test.ts", 4, 0), some("src/a.test.ts", 3, 0)]);
+        assert_eq!(found.expect("runs").full, None);
+        // a command that is cut says nothing of which tests it ran
+        let cut = ("Action: Bash(bun x && bun run long…) → …", of("bun test", 3, 0));
+        let found = runs(&[some("src/", 90, 0), cut]).expect("runs");
+        assert!(found.part && found.full_is_part);
+    }
+
+    #[test]
+    fn a_run_of_some_tests_that_failed_is_not_counted() {
+        let some = || ("Action: Bash(npm test -- a.test.ts) → …", run(0, 1));
+        let found = runs(&[some(), some(), (NPM, run(8, 1)), (NPM, run(9, 0))]).expect("runs");
+        assert_eq!((found.runs, found.failed), (4, 1));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn says_more(all: Vec<Unseen>, since: usize, numbers: Option<&TestRuns>) -> 
             let is_open = seen.last.failed > 0 || seen.part;
             Some(last).filter(|last| is_open || last.run.end == UnseenEnd::Failed)
         }
-        (Some(seen), None) if seen.part && seen.full.is_none() => {
+        (Some(seen), None) if seen.part && (seen.full.is_none() || seen.full_is_part) => {
             let said = |unseen: Unseen| Unseen {
                 said: None,
                 ..unseen

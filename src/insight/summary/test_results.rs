@@ -59,7 +59,11 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
         lines.push(format!("- **Last full run**: {unseen}; no numbers were shown"));
     }
     if let Some(full) = &runs.full {
-        lines.push(format!("- **Last full run**: {}", counts(full)));
+        let name = match runs.full_is_part {
+            true => "Last larger run",
+            false => "Last full run",
+        };
+        lines.push(format!("- **{name}**: {}", counts(full)));
         lines.extend(failed(full));
     }
     if let Some(open) = &runs.open {
