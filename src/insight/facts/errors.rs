@@ -1,6 +1,6 @@
 //! Errors that were resolved: what hindered the work, with what the log says of cause and cure. A command that
-//! failed and worked later is one where the agent said what was behind it; what installs, connects or stores
-//! also where something was changed between. The agent's own retries, linters and type checkers are none, and
+//! failed and worked later is one where the agent said what was behind it, or where it ran hindered it; what installs,
+//! connects or stores also where something was changed between. The agent's own retries, linters and type checkers are none, and
 //! nothing is guessed.
 
 use super::line::LocatedItem;
@@ -8,7 +8,7 @@ use crate::model::classification::{Domain, Intent};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};
-use crate::rules::causes::{cause, cure};
+use crate::rules::causes::{cause, cure, is_environment};
 use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
@@ -139,22 +139,36 @@ fn work(
     let changed = changed.filter(|path| !is_throwaway(path) && seen.insert(path.clone()));
     let told = [Some(message), error.cause, error.cure];
     let changed = to_blame(changed.collect(), &told);
+    let is_hindered = is_environment(message);
     let is_obstacle = match obstacle(call) {
         Obstacle::Never => false,
+        _ if is_hindered => true,
         Obstacle::Explained => is_explained,
         Obstacle::Changed => is_explained || !changed.is_empty(),
     };
+    let otherwise = is_hindered.then(|| other_command(call, now)).flatten();
     is_obstacle.then(|| {
         error.line.source(Resolution {
             call: call.to_owned(),
             error: message.lines().next().unwrap_or_default().to_owned(),
             cause: error.cause.map(str::to_owned),
-            cure: error.cure.map(str::to_owned),
+            cure: error.cure.map(str::to_owned).or(otherwise),
             changed,
             worked_at: now.line,
             explained: None,
         })
     })
+}
+
+/// The command that worked, where it is another one than the one that was hindered.
+fn other_command(failed: &str, now: &LocatedItem<'_>) -> Option<String> {
+    let words = |call: &str| {
+        let given = call.split_once('(').map_or(call, |(_, given)| given);
+        commands::standing(given.strip_suffix(')').unwrap_or(given)).join(" ")
+    };
+    let (call, _) = now.words().split_once(" → ")?;
+    let (failed, worked) = (words(failed), words(call));
+    (failed != worked).then(|| format!("it worked as {worked}"))
 }
 
 /// A push that others' work or a rule of the remote refused, and that was forced then.
@@ -266,6 +280,17 @@ mod tests {
             added: 1,
             removed: 0,
         }]
+    }
+
+    #[test]
+    fn what_a_sandbox_hindered_is_told_with_what_worked() {
+        let failed = "Action: Bash(go test ./a) → exit 1: open /c/x: operation not permitted";
+        let worked = "Action: Bash(env GOCACHE=/p/c go test ./a) → ok";
+        let all = resolved(&[line(1, failed, &FAILED), line(2, worked, &WORKED)]);
+        let cure = all[0].what.cure.as_deref().unwrap_or_default();
+        assert!(cure.starts_with("it worked as ") && cure.ends_with("go test ./a"), "{cure}");
+        let own = "Action: Bash(go test ./a) → exit 1: x is undefined";
+        assert!(resolved(&[line(1, own, &FAILED), line(2, worked, &WORKED)]).is_empty());
     }
 
     #[test]
