@@ -126,6 +126,8 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.errors_resolved = errors::resolved(lines);
     summary.config_changes = settings(lines);
     summary.pull_requests = pull_requests::pull_requests(lines);
+    let open = pull_requests::open(&summary.pull_requests, &summary.next_steps);
+    summary.next_steps.extend(open);
 }
 
 /// What stands under the heading of the objective.
