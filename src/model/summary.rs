@@ -101,7 +101,11 @@ impl Summary {
         let files = self.files_modified.iter_mut();
         files.for_each(|file| {
             shorten(&mut file.what.path);
-            file.what.renamed_from.as_mut().into_iter().for_each(shorten);
+            file.what
+                .renamed_from
+                .as_mut()
+                .into_iter()
+                .for_each(shorten);
         });
         self.join_files();
         let Some(llm) = &mut self.llm else { return };

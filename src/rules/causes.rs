@@ -60,6 +60,8 @@ mod tests {
         written.cause.samples.hold(|words| cause(words).is_some());
         written.cure.samples.hold(|words| cure(words).is_some());
         assert!(is_environment("exit 1: open /c/a: Operation not permitted"));
-        assert!(!is_environment("exit 1: the total is not permitted to be 0"));
+        assert!(!is_environment(
+            "exit 1: the total is not permitted to be 0"
+        ));
     }
 }

@@ -62,7 +62,10 @@ fn unprefixed(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_task = |line: &str| {
         let mut bytes = line.bytes();
         let begins = bytes.next() == Some(b'[');
-        begins && bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        begins
+            && bytes
+                .next()
+                .is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
     };
     if !has_names.iter().any(|mark| text.contains(mark)) && !text.lines().any(is_task) {
         return text;

@@ -25,11 +25,7 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     let own = edited.left.into_iter();
     let mut all: BTreeMap<Cow<'_, str>, Sourced<ChangedFile>> =
         own.map(|(path, kept)| (path, kept.told())).collect();
-    all.extend(
-        by_git
-            .into_iter()
-            .map(|(path, file)| (path.into(), file)),
-    );
+    all.extend(by_git.into_iter().map(|(path, file)| (path.into(), file)));
     all.into_values().collect()
 }
 

@@ -215,9 +215,7 @@ fn is_checked_commit(line: &LocatedItem<'_>) -> bool {
     let findings = line.item.findings;
     let is_commit = |finding: &Finding| matches!(finding, Finding::Commit { .. });
     let passed = |finding: &Finding| matches!(finding, Finding::Tests(run) if run.failed == 0);
-    findings.iter().any(is_commit)
-        && findings.iter().any(passed)
-        && call(line).is_some_and(is_hook)
+    findings.iter().any(is_commit) && findings.iter().any(passed) && call(line).is_some_and(is_hook)
 }
 
 #[cfg(test)]

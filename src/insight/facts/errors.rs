@@ -288,7 +288,10 @@ mod tests {
         let worked = "Action: Bash(env GOCACHE=/p/c go test ./a) → ok";
         let all = resolved(&[line(1, failed, &FAILED), line(2, worked, &WORKED)]);
         let cure = all[0].what.cure.as_deref().unwrap_or_default();
-        assert!(cure.starts_with("it worked as ") && cure.ends_with("go test ./a"), "{cure}");
+        assert!(
+            cure.starts_with("it worked as ") && cure.ends_with("go test ./a"),
+            "{cure}"
+        );
         let own = "Action: Bash(go test ./a) → exit 1: x is undefined";
         assert!(resolved(&[line(1, own, &FAILED), line(2, worked, &WORKED)]).is_empty());
     }
@@ -305,7 +308,10 @@ mod tests {
         };
         let force = "Action: Bash(cd shop && git push --force origin main) → ok";
         for key in [1, 2] {
-            assert_eq!(told(force, key), ["forced with git push --force origin main"]);
+            assert_eq!(
+                told(force, key),
+                ["forced with git push --force origin main"]
+            );
         }
         let pull = "Action: Bash(git pull --rebase && git push origin main) → ok";
         assert_eq!(told(pull, 1), Vec::<String>::new());

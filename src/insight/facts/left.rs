@@ -115,14 +115,15 @@ pub fn uncommitted(
 /// The log ends in a call, and the words before it or the last request are about committing.
 fn commits_at_end(lines: &[LocatedItem<'_>]) -> bool {
     let mut main = lines.iter().rev().filter(|line| line.main);
-    let is_pending = |line: &LocatedItem<'_>| {
-        line.item.kind == ItemKind::Digest && line.item.text.is_empty()
-    };
+    let is_pending =
+        |line: &LocatedItem<'_>| line.item.kind == ItemKind::Digest && line.item.text.is_empty();
     let is_words =
         |line: &&LocatedItem<'_>| matches!(line.item.kind, ItemKind::Agent | ItemKind::Prompt);
     let names = |line: &LocatedItem<'_>| {
         let words = line.words().to_lowercase();
-        ["commit", "staging", "push"].iter().any(|word| words.contains(word))
+        ["commit", "staging", "push"]
+            .iter()
+            .any(|word| words.contains(word))
     };
     main.next().is_some_and(is_pending) && main.find(is_words).is_some_and(names)
 }
@@ -269,7 +270,9 @@ fn without_heading(asked: &str) -> &str {
         && last.len() < asked.len()
         && asked.ends_with(last);
     match is_heading {
-        true => asked[..asked.len() - last.len()].trim_end().trim_end_matches('.'),
+        true => asked[..asked.len() - last.len()]
+            .trim_end()
+            .trim_end_matches('.'),
         false => asked,
     }
 }
@@ -419,7 +422,10 @@ mod tests {
     #[test]
     fn the_heading_of_what_was_pasted_is_no_part_of_the_request() {
         assert_eq!(without_heading("Fix the cart. Summary"), "Fix the cart");
-        assert_eq!(without_heading("Fix the cart. Thanks!"), "Fix the cart. Thanks!");
+        assert_eq!(
+            without_heading("Fix the cart. Thanks!"),
+            "Fix the cart. Thanks!"
+        );
         assert_eq!(without_heading("Summary"), "Summary");
         let whole = "Fix the cart. It adds up twice";
         assert_eq!(without_heading(whole), whole);

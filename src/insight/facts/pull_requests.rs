@@ -113,7 +113,7 @@ pub(super) fn pull_request(lines: &[LocatedItem<'_>]) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::model::exchange::ItemKind;
-    use crate::model::finding::PullRequestState;
+    use crate::model::summary::sourced;
 
     fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
         LocatedItem::sample(ItemKind::Digest, n, text, findings)
@@ -145,12 +145,6 @@ mod tests {
         assert_eq!(found(&[state("#9", Merged, true)]), other, "opened before");
         assert_eq!(found(&[state("#9", Merged, false)]), [], "somebody else's");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::summary::sourced;
 
     #[test]
     fn what_is_open_at_the_end_is_a_step() {

@@ -141,7 +141,9 @@ fn forget_reopened(known: &mut Vec<Known>, list: &[Task]) {
     let goes_on = list.iter().any(|task| {
         let mut known = known.iter();
         let same = known.find(|known| known.task.text == task.text);
-        same.is_some_and(|known| known.task.state != TaskState::Done || task.state == TaskState::Done)
+        same.is_some_and(|known| {
+            known.task.state != TaskState::Done || task.state == TaskState::Done
+        })
     });
     if !goes_on {
         let is_again = |known: &Known| list.iter().any(|t| is_open(t) && t.text == known.task.text);

@@ -41,7 +41,11 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
         if !unseen.run.is_later {
             (found.full, found.full_is_part) = (None, false);
         }
-        let at = if unseen.run.is_later { unseen.at } else { since };
+        let at = if unseen.run.is_later {
+            unseen.at
+        } else {
+            since
+        };
         (found.said, found.unseen) = (unseen.said, Some(unseen.run));
         return Some(lines[at].source(found));
     }
@@ -406,7 +410,10 @@ mod tests {
         let found = runs(&[some("src/b.test.ts", 4, 0), some("src/a.test.ts", 3, 0)]);
         assert_eq!(found.expect("runs").full, None);
         // a command that is cut says nothing of which tests it ran
-        let cut = ("Action: Bash(bun x && bun run long…) → …", of("bun test", 3, 0));
+        let cut = (
+            "Action: Bash(bun x && bun run long…) → …",
+            of("bun test", 3, 0),
+        );
         let found = runs(&[some("src/", 90, 0), cut]).expect("runs");
         assert!(found.part && found.full_is_part);
     }

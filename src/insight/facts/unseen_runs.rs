@@ -169,7 +169,11 @@ mod tests {
         assert_eq!(told(&[some(), red]), all(UnseenEnd::Failed));
         let blocked = failed("Action: Bash(just test) → exit 1: Operation not permitted");
         assert_eq!(told(&[some(), blocked]), None);
-        assert_eq!(told(&[(ALL, counts(9, 0)), task()]), None, "it says no more");
+        assert_eq!(
+            told(&[(ALL, counts(9, 0)), task()]),
+            None,
+            "it says no more"
+        );
     }
 
     #[test]
@@ -189,7 +193,10 @@ mod tests {
         let words = "Agent: `just check` (format, tests, build) is fully green.";
         let found = runs(&[(SOME, counts(3, 0)), check(), (words, vec![])]).expect("runs");
         let said = found.said.as_deref();
-        assert_eq!(said, Some("`just check` (format, tests, build) is fully green."));
+        assert_eq!(
+            said,
+            Some("`just check` (format, tests, build) is fully green.")
+        );
         let seen = ("Action: Bash(just check) → passed 9/9", counts(9, 0));
         let items = [seen, (SOME, counts(3, 0)), check()];
         assert!(told(&items).is_some_and(|(_, _, is_later)| is_later));

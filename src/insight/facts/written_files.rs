@@ -21,7 +21,9 @@ pub fn written(text: &str) -> Vec<&str> {
         all.extend(into.filter_map(|found| Some(found.get(1)?.as_str())));
     }
     if call.contains("sed -") || call.contains("perl -") {
-        let given = IN_PLACE.captures_iter(call).filter_map(|found| found.get(1));
+        let given = IN_PLACE
+            .captures_iter(call)
+            .filter_map(|found| found.get(1));
         all.extend(given.flat_map(|given| {
             let words = given.as_str().split(' ');
             words.map(|word| word.trim_matches(['"', '\'', ')']))
@@ -51,7 +53,10 @@ mod tests {
         }
         let text = "Action: Bash(sed -i 's/a/b/' src/a.rs && perl -pi -e 's/x/y/' b.rs) → ok";
         let found = written(text);
-        assert!(found.contains(&"src/a.rs") && found.contains(&"b.rs"), "{found:?}");
+        assert!(
+            found.contains(&"src/a.rs") && found.contains(&"b.rs"),
+            "{found:?}"
+        );
         assert_eq!(written("Action: Bash(sed -n 1,9p a.rs) → 9 lines"), [""; 0]);
     }
 }

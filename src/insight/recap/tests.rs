@@ -108,7 +108,10 @@ fn nothing_is_in_progress_in_a_log_that_is_quiet_for_a_day() {
     let recap = recap(old, &[], Time(9 * DAY));
     assert_eq!(recap.outcomes["in_progress"], 1, "the stored word stays");
     let text = markdown(&recap, "this week", shown);
-    assert!(text.contains("- Fix the cart (unfinished) [bb]\n"), "{text}");
+    assert!(
+        text.contains("- Fix the cart (unfinished) [bb]\n"),
+        "{text}"
+    );
 }
 
 #[test]

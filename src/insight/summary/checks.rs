@@ -30,5 +30,8 @@ fn check(run: &Sourced<CheckRun>) -> String {
         true => " (files were changed after it)",
         false => "",
     };
-    format!("- `{command}` {ended}{by}{}{after}", said.unwrap_or_default())
+    format!(
+        "- `{command}` {ended}{by}{}{after}",
+        said.unwrap_or_default()
+    )
 }

@@ -142,6 +142,9 @@ mod tests {
         assert_eq!(of("12 of 13 packages ok"), Some((12, 1)));
         assert_eq!(of("1 of at least 3 packages failed"), Some((2, 1)));
         assert_eq!(of("passed, says the agent: “all 5 pass”"), None);
-        assert_eq!(of("not shown. The last run, `just t1`, ended with exit code 0"), None);
+        assert_eq!(
+            of("not shown. The last run, `just t1`, ended with exit code 0"),
+            None
+        );
     }
 }

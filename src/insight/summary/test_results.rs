@@ -56,7 +56,9 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
     let earlier = runs.unseen.as_ref().filter(|unseen| !unseen.is_later);
     if let Some(unseen) = earlier {
         let unseen = unseen_run(unseen);
-        lines.push(format!("- **Last full run**: {unseen}; no numbers were shown"));
+        lines.push(format!(
+            "- **Last full run**: {unseen}; no numbers were shown"
+        ));
     }
     if let Some(full) = &runs.full {
         let name = match runs.full_is_part {

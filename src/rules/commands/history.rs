@@ -240,7 +240,12 @@ fn act(
 /// What goes where: the last one is the place, a folder if several go there or it looks like one.
 fn moved<'f>(files: &'f [&'f str]) -> impl Iterator<Item = (&'f str, String)> {
     let (to, from) = files.split_last().unwrap_or((&"", &[]));
-    let name = |path: &'f str| path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let name = |path: &'f str| {
+        path.trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or(path)
+    };
     let has_ending = |path: &'f str| name(path).trim_start_matches('.').contains('.');
     from.iter().map(move |file| {
         let looks_so = to.ends_with('/') || *to == "." || has_ending(file) && !has_ending(to);
