@@ -222,15 +222,23 @@ impl<'t> Edited<'t> {
 
     /// Lines of a file that a shell wrote too are more than its edits say, unless git counted them.
     fn note_writes(&mut self, lines: &[LocatedItem<'t>]) {
+        if self.left.is_empty() {
+            return;
+        }
         let written = lines.iter().flat_map(|line| match line.item.kind {
             ItemKind::Digest => written(line.item.text),
             _ => Vec::new(),
         });
-        let written: BTreeSet<&str> = written.collect();
-        for (path, kept) in &mut self.left {
+        for named in written.collect::<BTreeSet<&str>>() {
+            let named = named.trim_start_matches("./");
+            let meant = self.left.iter_mut();
+            let meant = meant.filter(|(path, _)| is_same(path, named));
+            // a relative path may end the paths of several files
+            let Some((_, kept)) = meant.min_by_key(|(path, _)| path.len()) else {
+                continue;
+            };
             let file = &mut kept.file.what;
-            let is_it = |named: &&str| is_same(path, named.trim_start_matches("./"));
-            if !file.counted && !file.uncounted && written.iter().any(is_it) {
+            if !file.counted {
                 (file.added, file.removed, file.uncounted) = (0, 0, true);
             }
         }

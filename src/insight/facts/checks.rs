@@ -2,7 +2,7 @@
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
 use super::line::LocatedItem;
-use super::test_runs::{call, is_hook};
+use super::ran::{RanCommand, call, is_hook};
 use super::unseen_runs;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -23,7 +23,9 @@ const SAID_CHARS_MAX: usize = 60;
 pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let mut all: Vec<Seen> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(call) = Call::of(line) else { continue };
+        let Some(call) = RanCommand::of(line) else {
+            continue;
+        };
         for check in checks_of(call.command) {
             if check.words.last().is_some_and(|word| is_throwaway(word)) {
                 continue;
@@ -77,7 +79,7 @@ pub fn is_untested(lines: &[LocatedItem<'_>], files: &[Sourced<ChangedFile>]) ->
     const TESTS: [&str; 6] = ["test", "spec", "check", "make", "verify", "ci"];
     let mut kept = files.iter().filter(|file| !is_throwaway(&file.what.path));
     let may_test = |line: &LocatedItem<'_>| {
-        let command = Call::of(line).map(|call| call.command.to_lowercase());
+        let command = RanCommand::of(line).map(|call| call.command.to_lowercase());
         let is_agent = || {
             let name = line.words().split(['(', ' ']).next().unwrap_or_default();
             line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
@@ -98,34 +100,7 @@ struct Seen {
     run: Sourced<CheckRun>,
 }
 
-/// A command line that was run.
-pub(super) struct Call<'t> {
-    pub command: &'t str,
-    pub output: &'t str,
-    pub failed: bool,
-}
-
-impl<'t> Call<'t> {
-    pub fn of(line: &LocatedItem<'t>) -> Option<Call<'t>> {
-        let ran =
-            |finding: &Finding| matches!(finding, Finding::Worked { .. } | Finding::Failed { .. });
-        if line.item.kind != ItemKind::Digest || !line.item.findings.iter().any(ran) {
-            return None;
-        }
-        let (call, output) = line.words().split_once(") → ")?;
-        let command = call.split_once('(')?.1;
-        let command = match command.rsplit_once(", in ") {
-            Some((command, place)) if !place.contains(' ') => command,
-            _ => command,
-        };
-        let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
-        Some(Call {
-            command,
-            output,
-            failed: line.item.findings.iter().any(failed) || output.starts_with("exit "),
-        })
-    }
-
+impl RanCommand<'_> {
     /// Nothing was wrong; `None` where nobody knows.
     fn state(&self, check: &CommandCheck) -> Option<bool> {
         let is_cut = self.command.ends_with('…') || self.command.contains("<<");
@@ -140,10 +115,6 @@ impl<'t> Call<'t> {
             CheckEnd::Output if self.failed => None,
             CheckEnd::Output => is_clean(self.output).or_else(|| self.is_shown().then_some(true)),
         }
-    }
-
-    pub fn is_silent(&self) -> bool {
-        self.output.starts_with("ok, no output")
     }
 
     /// The output stands there, and no word of trouble in it.
@@ -197,7 +168,7 @@ fn changes(line: &LocatedItem<'_>, counts: impl Fn(&str) -> bool) -> bool {
 
 /// Not a text for people: most checks don't read those.
 fn is_code(path: &str) -> bool {
-    const TEXTS: [&str; 6] = [".md", ".mdx", ".txt", ".rst", ".adoc", "LICENSE"];
+    const TEXTS: [&str; 5] = [".md", ".mdx", ".rst", ".adoc", "LICENSE"];
     !TEXTS.iter().any(|end| path.ends_with(end))
 }
 

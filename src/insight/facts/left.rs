@@ -87,9 +87,6 @@ pub fn uncommitted(
             changed.clear();
         }
     }
-    if commits_at_end(lines) {
-        return None;
-    }
     // a tool that opens pull requests commits too, and nobody saw it
     let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
     let mut since = lines
@@ -107,6 +104,10 @@ pub fn uncommitted(
         // a person may have committed some of these between two prompts
         false => NO_COMMIT.to_owned(),
         true => format!("{AFTER_COMMIT}{}", plural(left as u64, "file")),
+    };
+    let step = match commits_at_end(lines) {
+        true => AT_END.to_owned(),
+        false => step,
     };
     let step = last?.source(step);
     (is_git && left > 0).then_some(step)
@@ -195,9 +196,12 @@ const NO_COMMIT: &str = "The session made no commit of its changes";
 /// Stands before how many files were changed after the last commit.
 const AFTER_COMMIT: &str = "Changed after the last commit: ";
 
+/// Nobody knows whether the last call committed them.
+const AT_END: &str = "The log ends in a call that may commit the changes";
+
 /// The step says that files were changed that nobody committed.
 pub fn says_uncommitted(step: &str) -> bool {
-    step == NO_COMMIT || step.starts_with(AFTER_COMMIT)
+    [NO_COMMIT, AT_END].contains(&step) || step.starts_with(AFTER_COMMIT)
 }
 
 /// What the agent was about to do when the log ends; what it announced long before that it did.
@@ -512,7 +516,8 @@ mod tests {
         let pending = line(ItemKind::Digest, "", &[]);
         let commits = agent("Agent: Now I commit both files.");
         let tests = agent("Agent: Now I run the tests.");
-        assert_eq!(left(&[edited, commits, pending], Some("main")), None);
+        let at_end = Some(AT_END.to_owned());
+        assert_eq!(left(&[edited, commits, pending], Some("main")), at_end);
         assert_eq!(left(&[edited, tests, pending], Some("main")), wants);
         assert_eq!(left(&[edited, commits], Some("main")), wants);
         let opened = agent("Agent: PR: https://github.com/us/shop/pull/7");

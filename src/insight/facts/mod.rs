@@ -21,6 +21,7 @@ mod overtaken;
 mod prompts;
 mod prose;
 mod pull_requests;
+mod ran;
 mod remarks;
 mod repeats;
 mod result;
@@ -44,6 +45,7 @@ pub use history::OLDER_TASK;
 pub use history::{commits, is_older_task, says_unpushed, unpushed};
 pub use left::says_uncommitted;
 pub use line::LocatedItem;
+pub use pull_requests::says_open;
 pub use session_context::SessionContext;
 
 use super::outcome::outcome;
@@ -68,9 +70,11 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         history::note_older(&mut next, &commits, lines);
     }
     let has_tasks = !next.is_empty();
-    let has_remote = history::has_remote(lines);
-    let unpushed = history::unpushed(&commits, has_remote);
-    next.extend(unpushed.filter(|_| has_remote || !history::has_no_remote(lines)));
+    if !commits.is_empty() {
+        let has_remote = history::has_remote(lines);
+        let unpushed = history::unpushed(&commits, has_remote);
+        next.extend(unpushed.filter(|_| has_remote || !history::has_no_remote(lines)));
+    }
     let files_modified = changed_files::files(lines);
     let has_commits = !commits.is_empty();
     let uncommitted = left::uncommitted(lines, &files_modified, has_commits, context.branch);

@@ -49,15 +49,27 @@ pub fn open(pulls: &[Sourced<PullRequest>], steps: &[Sourced<String>]) -> Option
         return None;
     }
     let what = match (left.len(), last.what.state) {
-        (1, Some(Draft)) => format!("Draft pull request open: {address}"),
-        (1, _) => format!("Pull request open: {address}"),
-        (many, _) => format!("{many} pull requests open, the last: {address}"),
+        (1, Some(Draft)) => format!("{DRAFT}{address}"),
+        (1, _) => format!("{OPEN}{address}"),
+        (many, _) => format!("{many}{MANY}{address}"),
     };
     Some(Sourced {
         what,
         episode: last.episode,
         line: last.line,
     })
+}
+
+const DRAFT: &str = "Draft pull request open: ";
+const OPEN: &str = "Pull request open: ";
+const MANY: &str = " pull requests open, the last: ";
+
+/// A step is one of [`open`].
+pub fn says_open(step: &str) -> bool {
+    let many = step.trim_start_matches(|c: char| c.is_ascii_digit());
+    step.starts_with(DRAFT)
+        || step.starts_with(OPEN)
+        || many.len() < step.len() && many.starts_with(MANY)
 }
 
 /// By its address, or by its number.
@@ -160,6 +172,8 @@ mod tests {
         let two = [pull(7, None), pull(8, Some(Open)), pull(9, Some(Merged))];
         let wants = "2 pull requests open, the last: https://github.com/us/shop/pull/8";
         assert_eq!(step(&two, &[]).as_deref(), Some(wants));
+        assert!(says_open(wants) && says_open("Pull request open: #7"));
+        assert!(!says_open("Merge the pull request"));
         for told in ["Merge the PR", "After merging #8, tag it"] {
             assert_eq!(step(&two, &[sourced(1, told.to_owned())]), None);
         }

@@ -1,6 +1,7 @@
 //! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
 //! and headings.
 
+use super::history::says_unpushed;
 use super::left;
 use super::line::LocatedItem;
 use super::words::folded;
@@ -232,17 +233,26 @@ pub fn next_steps(
     let mut all = open;
     if let Some(line) = last {
         let said = left::said(line.words(), is_work);
+        let is_unpushed = all.iter().any(|step| says_unpushed(&step.what).is_some());
         for step in proposed(line.words()).into_iter().chain(said) {
             let is_new = |known: &Sourced<String>| {
                 !known.what.contains(&step) && !step.contains(&known.what)
             };
-            if all.iter().all(is_new) {
+            if all.iter().all(is_new) && !(is_unpushed && only_pushes(&step)) {
                 all.push(line.source(step));
             }
         }
     }
     all.truncate(NEXT_STEPS_MAX);
     all
+}
+
+/// `Push changes`: commits say themselves that they are not pushed.
+fn only_pushes(step: &str) -> bool {
+    const WORDS_MAX: usize = 4;
+    let mut words = step.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    first.eq_ignore_ascii_case("push") && words.count() < WORDS_MAX
 }
 
 /// What headings about what comes next say, in lower case.
@@ -286,10 +296,15 @@ fn proposed(words: &str) -> Vec<String> {
             Some(_) => {}
             None if nested => {}
             None => match command(line.trim()).filter(|_| inside) {
-                Some(command) => steps.push(format!("{heading}: {command}")),
+                Some(command) => {
+                    let heading = heading.trim_end_matches(':');
+                    steps.push(format!("{heading}: {command}"));
+                }
                 None => {
                     inside = is_about_next(line.trim());
-                    heading = folded(line.trim_matches(['#', '*', ' ', ':']));
+                    if inside {
+                        heading = folded(line.trim().trim_start_matches('#'));
+                    }
                 }
             },
         }
@@ -488,6 +503,18 @@ mod tests {
         let last = line(ItemKind::Agent, words, &[]);
         let steps = next_steps(Vec::new(), Some(&last), false);
         assert_eq!(texts(&steps), ["Next up after the audit: /plan 7"]);
+    }
+
+    #[test]
+    fn what_is_not_pushed_is_told_once() {
+        let words = "Agent: Done.\n\n**Next steps:**\n1. Push changes\n2. Open a PR";
+        let last = line(ItemKind::Agent, words, &[]);
+        let unpushed = last.source("Committed, not pushed: Fix the cart".to_owned());
+        let steps = next_steps(vec![unpushed], Some(&last), false);
+        assert_eq!(
+            texts(&steps),
+            ["Committed, not pushed: Fix the cart", "Open a PR"]
+        );
     }
 
     #[test]

@@ -3,11 +3,12 @@
 //! found others' faults say nothing where another run says more.
 
 use super::line::LocatedItem;
+use super::ran::{call, hides_passed, is_hook};
 use super::unseen_runs::{Unseen, says_more, unseen};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
 use crate::model::summary::{Sourced, TestRuns, UnseenEnd};
-use crate::rules::commands::{self, TestScope, test_scope};
+use crate::rules::commands::{TestScope, test_scope};
 use crate::rules::test_words::{blames_others, fails, fails_on_purpose, passes};
 use crate::rules::tools::{AnswerKind, tool};
 use regex::Regex;
@@ -20,11 +21,12 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
         of_standing(&runs, Standing::Work).or_else(|| of_standing(&runs, Standing::Doubtful));
     let is_red = last.is_none_or(|run| run.counts.failed > 0);
     let since = last.map_or(0, |run| run.at);
+    let numbers = last.map(|run| counts(lines, run)).unwrap_or_default();
     let mut found = TestRuns {
         runs: runs.len() as u64,
         failed: failed(&runs),
-        last: last.map(|run| counts(lines, run)).unwrap_or_default(),
-        part: last.is_some_and(|last| is_part(&runs, last)),
+        part: last.is_some_and(|last| is_part(&runs, last, numbers.partial)),
+        last: numbers,
         full: last.and_then(|last| full(&runs, last)).cloned(),
         coverage: coverage(lines),
         ..TestRuns::default()
@@ -82,8 +84,9 @@ fn counts(lines: &[LocatedItem<'_>], run: &Run<'_>) -> TestCounts {
     counts
 }
 
-/// The run is of some tests: its command says so, or nobody knows and it is far smaller than another one.
-fn is_part(runs: &[Run<'_>], last: &Run<'_>) -> bool {
+/// The run is of some tests: its command says so, or nobody knows and it is far smaller than another one; of one whose
+/// numbers are partial nobody knows how large it was.
+fn is_part(runs: &[Run<'_>], last: &Run<'_>, is_partial: bool) -> bool {
     let size = |run: &Run<'_>| run.counts.passed + run.counts.failed;
     let is_larger = |run: &Run<'_>| {
         run.standing == Standing::Work
@@ -92,7 +95,7 @@ fn is_part(runs: &[Run<'_>], last: &Run<'_>) -> bool {
     };
     match last.scope {
         Some(scope) => scope == TestScope::Part,
-        None => last.counts.failed == 0 && runs.iter().any(is_larger),
+        None => !is_partial && last.counts.failed == 0 && runs.iter().any(is_larger),
     }
 }
 
@@ -157,7 +160,11 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<Unseen>) {
             });
         }
         if runs.len() == known && !is_stashed {
-            hidden.extend(unseen(lines, at));
+            let is_excused = |unseen: &Unseen| {
+                unseen.run.end == UnseenEnd::Failed
+                    && (is_meant_to_fail(&lines[..at]) || is_doubtful(call, &lines[at + 1..]))
+            };
+            hidden.extend(unseen(lines, at).filter(|unseen| !is_excused(unseen)));
         }
         is_stashed |= stash.begins && !stash.ends;
     }
@@ -166,13 +173,6 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<Unseen>) {
 
 fn of_standing<'r, 'c>(runs: &'r [Run<'c>], standing: Standing) -> Option<&'r Run<'c>> {
     runs.iter().rfind(|run| run.standing == standing)
-}
-
-/// The call of a digest without its answer.
-pub(super) fn call<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
-    let is_call = line.item.kind == ItemKind::Digest;
-    let words = is_call.then(|| line.words())?;
-    Some(words.split_once(" → ").map_or(words, |(call, _)| call))
 }
 
 /// What a command does to changes that are put aside.
@@ -221,39 +221,6 @@ fn is_doubtful(call: Option<&str>, after: &[LocatedItem<'_>]) -> bool {
         || said.any(|line| blames_others(line.words()))
 }
 
-/// Nothing but a commit or a push ran: what failed is a hook's finding.
-pub(super) fn is_hook(call: &str) -> bool {
-    let acts = call.find("git commit").or_else(|| call.find("git push"));
-    let Some((before, after)) = acts.map(|at| call.split_at(at)) else {
-        return false;
-    };
-    let class = commands::counted_as(
-        before
-            .split_once('(')
-            .map_or(before, |(_, command)| command),
-    );
-    let tests = |text: &str| text.contains("test") || text.contains("check");
-    !tests(before) && !tests(&class) && !after.contains("&& ")
-}
-
-/// A filter that leaves out what passed, or shows only what failed.
-pub(super) fn hides_passed(call: &str) -> bool {
-    static FILTER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)").expect("a constant")
-    });
-    FILTER.captures_iter(call).any(|filter| {
-        let filter = filter[1].to_lowercase();
-        let leaves_out = filter.split(' ').any(|word| {
-            word.starts_with('-') && !word.starts_with("--") && word.contains('v')
-                || word == "--invert-match"
-        });
-        let names_passed = [
-            "ok", "pass", "✓", "tests", "result", "total", "summary", "ran",
-        ];
-        leaves_out == names_passed.iter().any(|name| filter.contains(name))
-    })
-}
-
 /// The last words that say that all tests pass.
 fn says_passed<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Option<(&'l LocatedItem<'t>, &'t str)> {
     let words = lines.iter().rev();
@@ -278,8 +245,17 @@ fn scope(until: &[LocatedItem<'_>]) -> Option<TestScope> {
     }
     let before = until.iter().rev().skip(1).take(CALLS_MAX);
     let mut before = before.filter(|line| line.main == last.main);
-    before.find_map(|line| test_scope(command(call(line)?)))
+    let is_begun = |line: &&LocatedItem<'_>| {
+        line.item.text.ends_with(RUNNING) && call(line).is_some_and(|call| !polls(call))
+    };
+    match before.clone().find(is_begun) {
+        Some(begun) => test_scope(command(call(begun)?)),
+        None => before.find_map(|line| test_scope(command(call(line)?))),
+    }
 }
+
+/// Ends a call whose command goes on.
+const RUNNING: &str = "→ running in the background";
 
 /// A script that asks for what a command printed since.
 fn polls(call: &str) -> bool {
@@ -395,7 +371,17 @@ mod tests {
         // what a poll prints is of the command that runs
         let begun = ("Action: exec_command(go test ./a) → 6 lines", vec![]);
         let polled = ("Action: write_stdin(7) → …", of("go test", 1, 0));
-        assert!(runs(&[begun, polled]).expect("a run").part);
+        assert!(runs(&[begun.clone(), polled.clone()]).expect("a run").part);
+        // that is the last one that goes on
+        let other = (
+            "Action: exec(just test) → running in the background",
+            vec![],
+        );
+        let found = runs(&[all(), begun.clone(), other.clone(), polled]).expect("runs");
+        assert!(!found.part);
+        let script = "Action: exec(const r = await tools.write_stdin({session_id:7})) → …";
+        let found = runs(&[begun, other, (script, of("go test", 1, 0))]).expect("a run");
+        assert!(!found.part && !found.last.partial, "it counts tests");
     }
 
     #[test]

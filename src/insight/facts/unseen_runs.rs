@@ -1,8 +1,7 @@
 //! Runs of all tests whose numbers nobody saw: a task runner's, or one whose output was cut or filtered.
 
-use super::checks::Call;
 use super::line::LocatedItem;
-use super::test_runs::hides_passed;
+use super::ran::{RanCommand, hides_passed};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{TestRuns, UnseenEnd, UnseenRun};
@@ -22,7 +21,7 @@ pub struct Unseen {
 /// The last one of a call that printed no numbers.
 pub fn unseen(lines: &[LocatedItem<'_>], at: usize) -> Option<Unseen> {
     let line = lines.get(at)?;
-    let call = Call::of(line)?;
+    let call = RanCommand::of(line)?;
     let check = whole_test_runs(call.command).pop()?;
     let end = end(&call, &check, line.words())?;
     let command = check.words.join(" ");
@@ -64,7 +63,7 @@ pub fn says_more(all: Vec<Unseen>, since: usize, numbers: Option<&TestRuns>) -> 
     }
 }
 
-fn end(call: &Call<'_>, check: &CommandCheck, words: &str) -> Option<UnseenEnd> {
+fn end(call: &RanCommand<'_>, check: &CommandCheck, words: &str) -> Option<UnseenEnd> {
     // where it ran says more than what it ran
     const BLOCKED: [&str; 5] = [
         "not permitted",
@@ -169,6 +168,9 @@ mod tests {
         assert_eq!(told(&[some(), red]), all(UnseenEnd::Failed));
         let blocked = failed("Action: Bash(just test) → exit 1: Operation not permitted");
         assert_eq!(told(&[some(), blocked]), None);
+        let words = "Agent: First I confirm that the new test fails without the fix:";
+        let red = failed("Action: Bash(just test) → exit 1: the cart is empty");
+        assert_eq!(told(&[some(), (words, vec![]), red]), None);
         assert_eq!(
             told(&[(ALL, counts(9, 0)), task()]),
             None,

@@ -103,6 +103,7 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             (true, ..) => format!("- `{path}` (deleted)"),
             (_, true, _) => format!("- `{path}`{lines} (new)"),
             (.., true) => format!("- `{path}`{lines} (from git)"),
+            _ if *uncounted => format!("- `{path}` (also written by shell commands)"),
             _ if *edits > 1 && !counted => format!("- `{path}`{lines} over {edits} edits"),
             _ => format!("- `{path}`{lines}"),
         }

@@ -37,7 +37,11 @@ pub enum CheckEnd {
 pub fn checks(line: &str) -> Vec<CommandCheck> {
     let mut found = Vec::new();
     if TABLE.hints.is_match(line) && !line.contains("git stash") {
-        read(line, 0, &TABLE.classes, &mut found);
+        let wanted = Wanted {
+            classes: &TABLE.classes,
+            any_reader: false,
+        };
+        read(line, 0, &wanted, &mut found);
     }
     found
 }
@@ -46,8 +50,15 @@ pub fn checks(line: &str) -> Vec<CommandCheck> {
 /// which [`names_tests`] tells. Cost as of [`checks`].
 pub fn whole_test_runs(line: &str) -> Vec<CommandCheck> {
     let mut found = Vec::new();
-    if TABLE.test_hints.is_match(line) && !line.contains("git stash") {
-        read(line, 0, &TABLE.test_classes, &mut found);
+    let mut hints = TABLE.test_hints.find_iter(line);
+    // `git checkout` is no check
+    let has_hint = hints.any(|hint| !line[hint.end()..].starts_with("out"));
+    if has_hint && !line.contains("git stash") {
+        let wanted = Wanted {
+            classes: &TABLE.test_classes,
+            any_reader: true,
+        };
+        read(line, 0, &wanted, &mut found);
         found.retain(|run| test_scope(&run.words.join(" ")) == Some(TestScope::Whole));
     }
     found
@@ -84,7 +95,14 @@ pub fn only_lists(words: &[String]) -> bool {
     })
 }
 
-fn read(line: &str, depth: u8, classes: &[String], found: &mut Vec<CommandCheck>) {
+/// Which commands are looked for.
+struct Wanted<'t> {
+    classes: &'t [String],
+    /// Also those whose output something reads that leaves out what matters.
+    any_reader: bool,
+}
+
+fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck>) {
     let mut from = 0;
     for simple in shell::read(line).iter().take(COMMANDS_MAX) {
         let Some(at) = line[from..].find(&*simple.words[0]).map(|at| from + at) else {
@@ -100,15 +118,16 @@ fn read(line: &str, depth: u8, classes: &[String], found: &mut Vec<CommandCheck>
             Some(Ran::Script(script))
                 if depth < DEPTH_MAX && end(&line[from..]) == Some(CheckEnd::Own) =>
             {
-                read(&script, depth + 1, classes, found);
+                read(&script, depth + 1, wanted, found);
             }
             Some(Ran::Words(..)) => {
                 let judged = judge(simple, depth, None);
                 let is_one = judged.is_some_and(|judged| match judged.verdict {
-                    Verdict::Class(class) => classes.contains(&class.name),
+                    Verdict::Class(class) => wanted.classes.contains(&class.name),
                     Verdict::Name(_) => false,
                 });
-                if is_one && let Some(end) = end(&line[from..]) {
+                let any = wanted.any_reader.then_some(CheckEnd::Output);
+                if is_one && let Some(end) = end(&line[from..]).or(any) {
                     let words = simple.words.iter().map(|word| word.to_string()).collect();
                     found.push(CommandCheck { words, end });
                 }

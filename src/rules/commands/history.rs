@@ -240,22 +240,24 @@ fn act(
 /// What goes where: the last one is the place, a folder if several go there or it looks like one.
 fn moved<'f>(files: &'f [&'f str]) -> impl Iterator<Item = (&'f str, String)> {
     let (to, from) = files.split_last().unwrap_or((&"", &[]));
-    let name = |path: &'f str| {
-        path.trim_end_matches('/')
-            .rsplit('/')
-            .next()
-            .unwrap_or(path)
-    };
-    let has_ending = |path: &'f str| name(path).trim_start_matches('.').contains('.');
     from.iter().map(move |file| {
         let looks_so = to.ends_with('/') || *to == "." || has_ending(file) && !has_ending(to);
-        let to = to.trim_end_matches('/');
+        let (to, name) = (to.trim_end_matches('/'), file_name(file));
         match (from.len() > 1 || looks_so, to) {
-            (true, ".") => (*file, name(file).to_owned()),
-            (true, to) => (*file, format!("{to}/{}", name(file))),
+            (true, ".") => (*file, name.to_owned()),
+            (true, to) => (*file, format!("{to}/{name}")),
             (false, to) => (*file, to.to_owned()),
         }
     })
+}
+
+fn file_name(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn has_ending(path: &str) -> bool {
+    file_name(path).trim_start_matches('.').contains('.')
 }
 
 /// Files of one command that are told.
