@@ -15,11 +15,26 @@ pub struct RanCommand<'t> {
     pub failed: bool,
 }
 
+/// Ends a call whose command goes on.
+pub const RUNNING: &str = "→ running in the background";
+
 impl<'t> RanCommand<'t> {
+    /// One that ended.
     pub fn of(line: &LocatedItem<'t>) -> Option<RanCommand<'t>> {
         let ran =
             |finding: &Finding| matches!(finding, Finding::Worked { .. } | Finding::Failed { .. });
-        if line.item.kind != ItemKind::Digest || !line.item.findings.iter().any(ran) {
+        let has_ended = line.item.findings.iter().any(ran);
+        has_ended.then(|| RanCommand::read(line))?
+    }
+
+    /// One that went on when its call came back.
+    pub fn begun(line: &LocatedItem<'t>) -> Option<RanCommand<'t>> {
+        let goes_on = line.item.text.ends_with(RUNNING);
+        goes_on.then(|| RanCommand::read(line))?
+    }
+
+    fn read(line: &LocatedItem<'t>) -> Option<RanCommand<'t>> {
+        if line.item.kind != ItemKind::Digest {
             return None;
         }
         let (call, output) = line.words().split_once(") → ")?;

@@ -3,7 +3,7 @@
 //! found others' faults say nothing where another run says more.
 
 use super::line::LocatedItem;
-use super::ran::{call, hides_passed, is_hook};
+use super::ran::{RUNNING, call, hides_passed, is_hook};
 use super::unseen_runs::{Unseen, says_more, unseen};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
@@ -253,9 +253,6 @@ fn scope(until: &[LocatedItem<'_>]) -> Option<TestScope> {
         None => before.find_map(|line| test_scope(command(call(line)?))),
     }
 }
-
-/// Ends a call whose command goes on.
-const RUNNING: &str = "→ running in the background";
 
 /// A script that asks for what a command printed since.
 fn polls(call: &str) -> bool {

@@ -21,9 +21,14 @@ pub struct Unseen {
 /// The last one of a call that printed no numbers.
 pub fn unseen(lines: &[LocatedItem<'_>], at: usize) -> Option<Unseen> {
     let line = lines.get(at)?;
-    let call = RanCommand::of(line)?;
+    let begun = RanCommand::begun(line);
+    let goes_on = begun.is_some();
+    let call = begun.or_else(|| RanCommand::of(line))?;
     let check = whole_test_runs(call.command).pop()?;
-    let end = end(&call, &check, line.words())?;
+    let end = match goes_on {
+        true => UnseenEnd::Unknown,
+        false => end(&call, &check, line.words())?,
+    };
     let command = check.words.join(" ");
     let is_one = names_tests(&check.words) || is_said_to_test(lines, &command);
     is_one.then(|| Unseen {
