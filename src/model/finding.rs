@@ -24,6 +24,15 @@ pub enum Finding {
         /// See there.
         became: FileFate,
     },
+    /// A command gave a file or folder another name.
+    Moved {
+        /// As in `File`.
+        from: String,
+        /// As in `File`.
+        to: String,
+        /// Git did: somebody kept it.
+        by_git: bool,
+    },
     /// A setting in a configuration file got another value.
     Set {
         /// As in `Changed`.

@@ -49,6 +49,7 @@ pub mod summary;
 pub mod table_log;
 pub mod tally;
 pub mod template;
+pub mod test_runs;
 pub mod time;
 pub mod tombstone;
 pub mod usage;

@@ -2,6 +2,7 @@
 
 use super::finding::{CommitSize, PullRequestState, TestCounts};
 use super::namespace::is_of_windows;
+pub use super::test_runs::{CheckRun, TestRuns, UnseenEnd, UnseenRun};
 use super::time::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,7 +86,11 @@ impl Summary {
     pub fn shorten_paths(&mut self, root: &str, hides: bool) {
         let shorten = |path: &mut String| {
             if let Some(short) = short_path(path, root, hides) {
-                *path = short.to_owned();
+                // git names files of all systems so
+                *path = match is_of_windows(root) {
+                    true => short.replace('\\', "/"),
+                    false => short.to_owned(),
+                };
             }
         };
         let errors = self.errors_resolved.iter_mut();
@@ -95,7 +100,14 @@ impl Summary {
         let settings = self.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.what.file));
         let files = self.files_modified.iter_mut();
-        files.for_each(|file| shorten(&mut file.what.path));
+        files.for_each(|file| {
+            shorten(&mut file.what.path);
+            file.what
+                .renamed_from
+                .as_mut()
+                .into_iter()
+                .for_each(shorten);
+        });
         self.join_files();
         let Some(llm) = &mut self.llm else { return };
         llm.files_modified.iter_mut().for_each(shorten);
@@ -328,51 +340,6 @@ pub struct SettingChange {
     pub reason: Option<String>,
 }
 
-/// Test runs of a session (003-106).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestRuns {
-    /// How many were seen: others may have hidden what they printed.
-    pub runs: u64,
-    /// How many of them failed, those that were meant to left out.
-    #[serde(default)]
-    pub failed: u64,
-    /// The last one.
-    pub last: TestCounts,
-    /// The last one was of some of the tests, chosen by name, file or package.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub part: bool,
-    /// The last one of all tests, where the last one of all was of some.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub full: Option<TestCounts>,
-    /// The agent's sentence that all tests pass, where no run after a failed one shows it; `last` is then
-    /// the last run that passed, without numbers where there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<String>,
-    /// The agent's last words say that tests fail, where the last run doesn't show it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub open: Option<String>,
-    /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub coverage: Option<u32>,
-}
-
-/// A command that checked or built what was written, as it ran last.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CheckRun {
-    /// As it was typed, without what stands around it.
-    pub command: String,
-    /// It found nothing wrong.
-    pub passed: bool,
-    /// What it said, where that is short.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub said: Option<String>,
-    /// An earlier run failed.
-    pub failed_before: bool,
-    /// Files were changed after it.
-    pub changed_after: bool,
-}
-
 /// What became of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
@@ -396,9 +363,12 @@ pub struct ChangedFile {
     /// Git counted `added` and `removed`; else they are sums over edits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
-    /// Nothing tells its lines: `added` and `removed` are 0.
+    /// Nothing tells its lines, or only some of them: `added` and `removed` are 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
+    /// What it was called before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
 }
 
 /// A commit.
@@ -524,7 +494,7 @@ impl SessionOutcome {
     /// As people read it: of a log that grows no more (see [`is_quiet`]), nothing is in progress.
     pub fn words(self, is_quiet: bool) -> &'static str {
         match self {
-            SessionOutcome::InProgress if is_quiet => "cut off",
+            SessionOutcome::InProgress if is_quiet => "unfinished",
             SessionOutcome::InProgress => "in progress",
             other => other.as_str(),
         }

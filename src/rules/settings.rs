@@ -62,10 +62,25 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
         gone.extend(lost.map(|was| changed(key, Some(was), None)));
     }
     all.extend(renamed_settings(&mut gone, &mut set));
+    call_by_old_names(&mut gone, &all);
     all.append(&mut set);
     all.append(&mut gone);
     all.truncate(CHANGES_MAX);
     all
+}
+
+/// What went with a section's old name is told by that.
+fn call_by_old_names(gone: &mut [ChangedSetting], renamed: &[ChangedSetting]) {
+    for change in gone {
+        let below = |section: &ChangedSetting| {
+            let now = section.renamed.as_deref()?;
+            let rest = change.setting.strip_prefix(now)?.strip_prefix('.')?;
+            Some(format!("{}.{rest}", section.setting))
+        };
+        if let Some(old) = renamed.iter().find_map(below) {
+            change.setting = old;
+        }
+    }
 }
 
 /// In order, each once.
@@ -416,6 +431,12 @@ mod tests {
                 "services:\n  db:\n    image: pg\n    port: 1",
                 "services:\n  database:\n    image: pg\n    port: 2",
                 "services.db is services.database; services.database.port: 1 → 2",
+            ),
+            (
+                "a.yml",
+                "db:\n  image: pg\n  license: MIT",
+                "store:\n  image: pg\n  folder: x",
+                "db is store; store.folder: (none) → x; db.license: MIT → (none)",
             ),
             (
                 "a.yml",

@@ -53,12 +53,21 @@ pub fn test_output(parts: [&str; 2], whole: bool) -> TestOutput {
 /// Without the names that runners of many packages put before each line.
 fn unprefixed(text: Cow<'_, str>) -> Cow<'_, str> {
     static PREFIX: LazyLock<TextPattern> = LazyLock::new(|| {
-        r"^(?:@?[\w./-]+(?::[\w-]*test[\w:-]*| test): ?|[\w.-]+[-_]\d+ +\| )"
+        r"^(?:@?[\w./-]+(?::[\w-]*test[\w:-]*| test): ?|[\w.-]+[-_]\d+ +\| |\[[a-z0-9][\w:./-]*\] )"
             .to_owned()
             .into()
     });
     let has_names = ["test: ", "test:  ", "-1  | ", "_1  | "];
-    if !has_names.iter().any(|mark| text.contains(mark)) {
+    // `[INFO] Tests run: 3` is Maven's own line
+    let is_task = |line: &str| {
+        let mut bytes = line.bytes();
+        let begins = bytes.next() == Some(b'[');
+        begins
+            && bytes
+                .next()
+                .is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
+    if !has_names.iter().any(|mark| text.contains(mark)) && !text.lines().any(is_task) {
         return text;
     }
     Cow::Owned(PREFIX.regex().replace_all(&text, "").into_owned())

@@ -11,6 +11,18 @@ pub fn passes(words: &str) -> Option<&str> {
     TABLE.passes.found(words).last()
 }
 
+/// The last sentence of an agent's words that says that this command, between backticks, passed.
+pub fn passes_named<'w>(words: &'w str, command: &str) -> Option<&'w str> {
+    let names = |sentence: &&str| {
+        let mut codes = sentence.split('`').skip(1).step_by(2);
+        codes.any(|code| code == command)
+    };
+    match words.contains(command) {
+        true => TABLE.passes_named.found(words).filter(names).last(),
+        false => None,
+    }
+}
+
 /// The last sentence of an agent's words that says that tests fail now, if one does and none after it
 /// says that they pass or that it isn't for the work's sake.
 pub fn fails(words: &str) -> Option<&str> {
@@ -43,6 +55,7 @@ fn last(words: &str) -> Option<&str> {
 #[serde(deny_unknown_fields)]
 struct Written {
     passes: WrittenCues,
+    passes_named: WrittenCues,
     fails: WrittenCues,
     fails_on_purpose: WrittenCues,
     others: WrittenCues,
@@ -50,6 +63,7 @@ struct Written {
 
 struct Table {
     passes: SentenceCues,
+    passes_named: SentenceCues,
     fails: SentenceCues,
     fails_on_purpose: SentenceCues,
     others: SentenceCues,
@@ -59,6 +73,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written = written();
     Table {
         passes: written.passes.into(),
+        passes_named: written.passes_named.into(),
         fails: written.fails.into(),
         fails_on_purpose: written.fails_on_purpose.into(),
         others: written.others.into(),
@@ -77,6 +92,8 @@ mod tests {
     fn samples_are_what_the_table_says() {
         let written = written();
         written.passes.samples.hold(|words| passes(words).is_some());
+        let named = &written.passes_named.samples;
+        named.hold(|words| passes_named(words, "just check").is_some());
         written.fails.samples.hold(|words| fails(words).is_some());
         written.fails_on_purpose.samples.hold(fails_on_purpose);
         written.others.samples.hold(blames_others);

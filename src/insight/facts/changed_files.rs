@@ -2,9 +2,12 @@
 //! git state counts.
 
 use super::line::LocatedItem;
+use super::written_files::written;
+use crate::model::exchange::ItemKind;
 use crate::model::finding::{FileFate, Finding, Tree};
 use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::tools::{AnswerKind, tool};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Files with their lines, by path: those that calls changed, and those that only git names. What was made and
@@ -16,12 +19,13 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
             edited.note(line, finding);
         }
     }
+    edited.note_writes(lines);
     let mut by_git = changed_by_git(lines);
     by_git.retain(|path, _| !edited.seen.iter().any(|edited| is_same(edited, path)));
     let own = edited.left.into_iter();
-    let mut all: BTreeMap<&str, Sourced<ChangedFile>> =
+    let mut all: BTreeMap<Cow<'_, str>, Sourced<ChangedFile>> =
         own.map(|(path, kept)| (path, kept.told())).collect();
-    all.extend(by_git);
+    all.extend(by_git.into_iter().map(|(path, file)| (path.into(), file)));
     all.into_values().collect()
 }
 
@@ -35,9 +39,9 @@ pub fn files_by_git(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
 /// Files that calls changed.
 #[derive(Default)]
 struct Edited<'t> {
-    left: BTreeMap<&'t str, Kept>,
+    left: BTreeMap<Cow<'t, str>, Kept>,
     /// Also those of which nothing is left.
-    seen: BTreeSet<&'t str>,
+    seen: BTreeSet<Cow<'t, str>>,
 }
 
 /// A file with what was done to it.
@@ -136,6 +140,7 @@ impl<'t> Edited<'t> {
                 (kept.file.what.deleted, kept.file.what.counted) = (false, false);
             }
             Finding::File { path, became } => self.become_of(line, path, *became),
+            Finding::Moved { from, to, by_git } => self.go(line, from, to, *by_git),
             Finding::Commit { .. } => {
                 self.left.values_mut().for_each(Kept::commit);
             }
@@ -190,9 +195,58 @@ impl<'t> Edited<'t> {
         }
     }
 
+    /// Files below `from` are below `to` now. One that nobody saw is told where git moved it.
+    fn go(&mut self, line: &LocatedItem<'t>, from: &'t str, to: &'t str, by_git: bool) {
+        let from = from.trim_end_matches(['/', '\\']);
+        let is_below = |path: &&Cow<'t, str>| is_meant(path, from);
+        let known: Vec<Cow<'t, str>> = self.left.keys().filter(is_below).cloned().collect();
+        for old in &known {
+            let Some(mut kept) = self.left.remove(old) else {
+                continue;
+            };
+            let new = format!("{to}{}", &old[from.len()..]);
+            let file = &mut kept.file.what;
+            file.created &= !self.seen.contains(new.as_str());
+            if !file.created && file.renamed_from.is_none() {
+                file.renamed_from = Some(old.to_string());
+            }
+            file.path.clone_from(&new);
+            self.seen.insert(new.clone().into());
+            self.left.insert(new.into(), kept);
+        }
+        if known.is_empty() && by_git {
+            let file = &mut self.of(line, to).file.what;
+            (file.renamed_from, file.uncounted) = (Some(from.to_owned()), true);
+        }
+    }
+
+    /// Lines of a file that a shell wrote too are more than its edits say, unless git counted them.
+    fn note_writes(&mut self, lines: &[LocatedItem<'t>]) {
+        if self.left.is_empty() {
+            return;
+        }
+        let written = lines.iter().flat_map(|line| match line.item.kind {
+            ItemKind::Digest => written(line.item.text),
+            _ => Vec::new(),
+        });
+        for named in written.collect::<BTreeSet<&str>>() {
+            let named = named.trim_start_matches("./");
+            let meant = self.left.iter_mut();
+            let meant = meant.filter(|(path, _)| is_same(path, named));
+            // a relative path may end the paths of several files
+            let Some((_, kept)) = meant.min_by_key(|(path, _)| path.len()) else {
+                continue;
+            };
+            let file = &mut kept.file.what;
+            if !file.counted {
+                (file.added, file.removed, file.uncounted) = (0, 0, true);
+            }
+        }
+    }
+
     fn of(&mut self, line: &LocatedItem<'t>, path: &'t str) -> &mut Kept {
-        self.seen.insert(path);
-        self.left.entry(path).or_insert_with(|| Kept {
+        self.seen.insert(path.into());
+        self.left.entry(path.into()).or_insert_with(|| Kept {
             file: line.source(ChangedFile {
                 path: path.to_owned(),
                 ..ChangedFile::default()
@@ -205,6 +259,9 @@ impl<'t> Edited<'t> {
 
 /// A command names the file, a folder that it is in, or several by `*`.
 fn is_meant(file: &str, named: &str) -> bool {
+    if file.contains('\\') && named.contains('/') {
+        return is_meant(&with_drive(file), &with_drive(named));
+    }
     let named = named.trim_end_matches(['/', '\\']);
     let Some((start, rest)) = named.split_once('*') else {
         let below = file.strip_prefix(named);
@@ -364,209 +421,4 @@ fn with_drive(path: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::exchange::ItemKind;
-
-    fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
-        LocatedItem::sample(ItemKind::Digest, n, text, findings)
-    }
-
-    fn commit(subject: &str) -> [Finding; 1] {
-        [Finding::Commit {
-            hash: "1a2b3c4".into(),
-            subject: subject.into(),
-            again: false,
-            size: None,
-        }]
-    }
-
-    fn changed(path: &str, added: u64, removed: u64) -> Finding {
-        Finding::Changed {
-            path: path.into(),
-            added,
-            removed,
-        }
-    }
-
-    fn fate(path: &str, became: FileFate) -> Finding {
-        Finding::File {
-            path: path.into(),
-            became,
-        }
-    }
-
-    /// `a.rs +1 −2`, of the findings of one call each.
-    fn told(calls: &[Vec<Finding>]) -> Vec<String> {
-        let lines = calls.iter().map(|findings| line(1, "Action: x", findings));
-        let files = files(&lines.collect::<Vec<_>>()).into_iter();
-        let files = files.map(|file| file.what);
-        let told = files.map(|file| match file.deleted {
-            true => format!("{} gone", file.path),
-            false => format!("{} +{} −{}", file.path, file.added, file.removed),
-        });
-        told.collect()
-    }
-
-    #[test]
-    fn what_was_made_and_deleted_again_or_put_back_is_not_changed() {
-        use FileFate::{Created, Deleted, Dropped, Restored};
-        let made = || vec![changed("/p/zz_a.go", 9, 0), fate("/p/zz_a.go", Created)];
-        let edited = || vec![changed("/p/b.go", 3, 1)];
-        assert_eq!(
-            told(&[made(), edited()]),
-            ["/p/b.go +3 −1", "/p/zz_a.go +9 −0"]
-        );
-        assert_eq!(
-            told(&[made(), vec![fate("/p/zz_a.go", Deleted)]]),
-            Vec::<String>::new()
-        );
-        assert_eq!(
-            told(&[made(), edited(), vec![fate("/p/zz_*.go", Dropped)]]),
-            ["/p/b.go +3 −1"]
-        );
-        assert_eq!(
-            told(&[made(), vec![fate("/p/z", Dropped)]]),
-            ["/p/zz_a.go +9 −0"]
-        );
-        assert_eq!(
-            told(&[edited(), vec![fate("/p/b.go", Dropped)]]),
-            ["/p/b.go gone"]
-        );
-        assert_eq!(
-            told(&[vec![fate("/p/old.go", Deleted)]]),
-            ["/p/old.go gone"]
-        );
-        assert_eq!(told(&[vec![fate("/p/out", Dropped)]]), Vec::<String>::new());
-        assert_eq!(
-            told(&[edited(), vec![fate("/p", Restored)]]),
-            Vec::<String>::new()
-        );
-        let commit = || commit("a").to_vec();
-        let restored = [
-            edited(),
-            commit(),
-            edited(),
-            vec![fate("/p/b.go", Restored)],
-        ];
-        assert_eq!(told(&restored), ["/p/b.go +3 −1"]);
-        assert_eq!(
-            told(&[made(), vec![fate("/p", Restored)]]),
-            ["/p/zz_a.go +9 −0"]
-        );
-    }
-
-    #[test]
-    fn lines_are_what_is_left_of_the_edits() {
-        let new = [
-            vec![
-                changed("/p/a.go", 90, 0),
-                fate("/p/a.go", FileFate::Created),
-            ],
-            vec![changed("/p/a.go", 10, 40)],
-        ];
-        assert_eq!(told(&new), ["/p/a.go +60 −0"]);
-        let drawn = |added, removed, drawn| {
-            vec![Finding::Stat {
-                path: "a.go".into(),
-                added,
-                removed,
-                of: Tree::Work,
-                drawn,
-            }]
-        };
-        let stat = |added, removed| drawn(added, removed, false);
-        let edits = || vec![changed("/p/a.go", 87, 54)];
-        assert_eq!(told(&[edits(), stat(33, 0)]), ["/p/a.go +33 −0"]);
-        let only = Finding::Stat {
-            path: String::new(),
-            added: 33,
-            removed: 0,
-            of: Tree::Staged,
-            drawn: false,
-        };
-        let only = [only].into_iter().chain(commit("a")).collect();
-        assert_eq!(told(&[edits(), only]), ["/p/a.go +33 −0"]);
-        // of a bar that is drawn in proportion only the sum counts
-        assert_eq!(told(&[edits(), drawn(77, 46, true)]), ["/p/a.go +78 −45"]);
-        assert_eq!(told(&[edits(), drawn(60, 63, true)]), ["/p/a.go +87 −54"]);
-        // others' lines are in it
-        assert_eq!(told(&[edits(), stat(99, 10)]), ["/p/a.go +87 −54"]);
-        assert_eq!(told(&[edits(), stat(50, 0)]), ["/p/a.go +87 −54"]);
-    }
-
-    #[test]
-    fn git_tells_the_files_that_no_call_changed() {
-        let stat = |path: &str, of| Finding::Stat {
-            path: path.into(),
-            added: 5,
-            removed: 0,
-            of,
-            drawn: false,
-        };
-        let changed = [Finding::Changed {
-            path: "/p/src/a.rs".into(),
-            added: 1,
-            removed: 0,
-        }];
-        let staged = [
-            stat("src/a.rs", Tree::Staged),
-            stat("src/b.rs", Tree::Staged),
-        ];
-        let (work, last) = ([stat("c.rs", Tree::Work)], [stat("d.rs", Tree::Last)]);
-        let made = commit("a");
-        let found = |lines: &[LocatedItem<'_>]| -> Vec<String> {
-            let files = files(lines).into_iter();
-            files
-                .map(|file| format!("{} {}", file.what.path, file.what.by_git))
-                .collect()
-        };
-        let edit = line(1, "", &changed);
-        let own = || "/p/src/a.rs false".to_owned();
-        let committed = [edit, line(2, "", &staged), line(3, "", &made)];
-        assert_eq!(found(&committed), [own(), "src/b.rs true".into()]);
-        // nobody knows whose changes these are
-        assert_eq!(found(&committed[..2]), [own()]);
-        assert_eq!(found(&[edit, line(2, "", &work)]), [own()]);
-        let helped = line(2, "Action: Task(\"mend c.rs\") → done", &[]);
-        let after = [edit, helped, line(3, "", &work)];
-        assert_eq!(found(&after), [own(), "c.rs true".into()]);
-        let one = |path: &str, by_git: &str| is_same(path, by_git);
-        assert!(one("D:\\shop\\src\\a.rs", "/d/shop/src/a.rs") && one("/home/ada/b.rs", "~/b.rs"));
-        assert!(!one("/p/src/a.rs", "/q/src/a.rs") && !one("/p/data.rs", "a.rs"));
-        let others = [stat("old/z.rs", Tree::Work)];
-        let after = [edit, helped, line(3, "", &others)];
-        assert_eq!(found(&after), [own()], "it was changed before");
-        assert_eq!(found(&[edit, line(2, "", &last)]), [own()]);
-        let shown = [line(1, "", &made), line(2, "", &last)];
-        assert_eq!(found(&shown), ["d.rs true"]);
-    }
-
-    #[test]
-    fn what_was_committed_counts_as_git_counted_it() {
-        let stat = |path: &str, lines: (u64, u64), drawn| Finding::Stat {
-            path: path.into(),
-            added: lines.0,
-            removed: lines.1,
-            of: Tree::Staged,
-            drawn,
-        };
-        // a tool that nobody saw changed the file too
-        let edits = || vec![changed("/p/faq.md", 2, 2)];
-        let staged = vec![stat("faq.md", (15, 0), false)];
-        assert_eq!(told(&[edits(), staged.clone()]), ["/p/faq.md +2 −2"]);
-        let done = [edits(), staged, commit("a").to_vec()];
-        assert_eq!(told(&done), ["/p/faq.md +15 −0"]);
-        // named, but not counted
-        let named = vec![stat("b.rs", (0, 0), true), stat("c.rs", (6, 3), true)];
-        let findings = [named, commit("a").to_vec()].concat();
-        let lines = [line(1, "Action: x", &findings)];
-        let files = files(&lines).into_iter().map(|file| file.what);
-        let told = files.map(|file| (file.path, file.added, file.removed, file.uncounted));
-        let wants = [
-            ("b.rs".to_owned(), 0, 0, true),
-            ("c.rs".to_owned(), 0, 0, true),
-        ];
-        assert_eq!(told.collect::<Vec<_>>(), wants);
-    }
-}
+mod tests;

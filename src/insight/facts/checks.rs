@@ -2,6 +2,8 @@
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
 use super::line::LocatedItem;
+use super::ran::{RanCommand, call, is_hook};
+use super::unseen_runs;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{ChangedFile, CheckRun, Sourced};
@@ -21,7 +23,9 @@ const SAID_CHARS_MAX: usize = 60;
 pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let mut all: Vec<Seen> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(call) = Call::of(line) else { continue };
+        let Some(call) = RanCommand::of(line) else {
+            continue;
+        };
         for check in checks_of(call.command) {
             if check.words.last().is_some_and(|word| is_throwaway(word)) {
                 continue;
@@ -44,12 +48,25 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
             });
         }
     }
-    let changed = lines.iter().rposition(changes).unwrap_or(0);
+    let last = |is_it: &dyn Fn(&LocatedItem<'_>) -> bool| lines.iter().rposition(is_it);
+    let changed = last(&|line| changes(line, is_code)).unwrap_or(0);
+    let changed_texts = last(&|line| changes(line, |_| true)).unwrap_or(0);
+    // a commit's hook checked what was committed
+    let hooked = last(&is_checked_commit).unwrap_or(0);
     let told = all.into_iter().filter_map(|seen| {
         let mut run = seen.run;
-        run.what.passed = seen.passed?;
+        let said = || unseen_runs::says_passed(&lines[seen.at..], &run.what.command);
+        run.what.by_agent = seen.passed.is_none() && said().is_some();
+        run.what.passed = seen.passed.unwrap_or(run.what.by_agent);
+        if seen.passed.is_none() && !run.what.by_agent {
+            return None;
+        }
         run.what.failed_before = seen.failed;
-        run.what.changed_after = changed > seen.at;
+        let changed = match reads_texts(&run.what.command) {
+            true => changed_texts,
+            false => changed,
+        };
+        run.what.changed_after = changed > seen.at && (hooked < changed || !run.what.passed);
         Some(run)
     });
     let told: Vec<Sourced<CheckRun>> = told.collect();
@@ -62,7 +79,7 @@ pub fn is_untested(lines: &[LocatedItem<'_>], files: &[Sourced<ChangedFile>]) ->
     const TESTS: [&str; 6] = ["test", "spec", "check", "make", "verify", "ci"];
     let mut kept = files.iter().filter(|file| !is_throwaway(&file.what.path));
     let may_test = |line: &LocatedItem<'_>| {
-        let command = Call::of(line).map(|call| call.command.to_lowercase());
+        let command = RanCommand::of(line).map(|call| call.command.to_lowercase());
         let is_agent = || {
             let name = line.words().split(['(', ' ']).next().unwrap_or_default();
             line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
@@ -83,34 +100,7 @@ struct Seen {
     run: Sourced<CheckRun>,
 }
 
-/// A command line that was run.
-struct Call<'t> {
-    command: &'t str,
-    output: &'t str,
-    failed: bool,
-}
-
-impl<'t> Call<'t> {
-    fn of(line: &LocatedItem<'t>) -> Option<Call<'t>> {
-        let ran =
-            |finding: &Finding| matches!(finding, Finding::Worked { .. } | Finding::Failed { .. });
-        if line.item.kind != ItemKind::Digest || !line.item.findings.iter().any(ran) {
-            return None;
-        }
-        let (call, output) = line.words().split_once(") → ")?;
-        let command = call.split_once('(')?.1;
-        let command = match command.rsplit_once(", in ") {
-            Some((command, place)) if !place.contains(' ') => command,
-            _ => command,
-        };
-        let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
-        Some(Call {
-            command,
-            output,
-            failed: line.item.findings.iter().any(failed) || output.starts_with("exit "),
-        })
-    }
-
+impl RanCommand<'_> {
     /// Nothing was wrong; `None` where nobody knows.
     fn state(&self, check: &CommandCheck) -> Option<bool> {
         let is_cut = self.command.ends_with('…') || self.command.contains("<<");
@@ -125,10 +115,6 @@ impl<'t> Call<'t> {
             CheckEnd::Output if self.failed => None,
             CheckEnd::Output => is_clean(self.output).or_else(|| self.is_shown().then_some(true)),
         }
-    }
-
-    fn is_silent(&self) -> bool {
-        self.output.starts_with("ok, no output")
     }
 
     /// The output stands there, and no word of trouble in it.
@@ -172,9 +158,35 @@ fn key(words: &[String]) -> Vec<String> {
         .collect()
 }
 
-fn changes(line: &LocatedItem<'_>) -> bool {
+fn changes(line: &LocatedItem<'_>, counts: impl Fn(&str) -> bool) -> bool {
     let mut findings = line.item.findings.iter();
-    findings.any(|finding| matches!(finding, Finding::Changed { path, .. } if !is_throwaway(path)))
+    findings.any(|finding| match finding {
+        Finding::Changed { path, .. } => counts(path) && !is_throwaway(path),
+        _ => false,
+    })
+}
+
+/// Not a text for people: most checks don't read those.
+fn is_code(path: &str) -> bool {
+    const TEXTS: [&str; 5] = [".md", ".mdx", ".rst", ".adoc", "LICENSE"];
+    !TEXTS.iter().any(|end| path.ends_with(end))
+}
+
+/// A check of texts for people.
+fn reads_texts(command: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "md", "mdx", "markdown", "vale", "doc", "docs", "prettier", "spell", "cspell",
+    ];
+    let mut words = command.split(|c: char| !c.is_alphabetic());
+    words.any(|word| NAMES.contains(&word)) || command.contains("markdown")
+}
+
+/// A commit was made whose hook ran tests, and they passed.
+fn is_checked_commit(line: &LocatedItem<'_>) -> bool {
+    let findings = line.item.findings;
+    let is_commit = |finding: &Finding| matches!(finding, Finding::Commit { .. });
+    let passed = |finding: &Finding| matches!(finding, Finding::Tests(run) if run.failed == 0);
+    findings.iter().any(is_commit) && findings.iter().any(passed) && call(line).is_some_and(is_hook)
 }
 
 #[cfg(test)]
@@ -196,8 +208,13 @@ mod tests {
                 said,
                 failed_before,
                 changed_after,
+                by_agent,
             } = run.what;
-            let marks = [(failed_before, " before"), (changed_after, " after")];
+            let marks = [
+                (failed_before, " before"),
+                (changed_after, " after"),
+                (by_agent, " by agent"),
+            ];
             let marks: String = marks
                 .iter()
                 .filter(|(is, _)| *is)
@@ -237,6 +254,61 @@ mod tests {
         assert_eq!(told(&calls), wants);
         let later = [calls[3], calls[1]];
         assert_eq!(told(&later), ["go build ./... true after "]);
+    }
+
+    #[test]
+    fn a_document_or_a_commit_whose_hook_ran_makes_no_check_old() {
+        let edit = |path: &str| {
+            [Finding::Changed {
+                path: path.into(),
+                added: 1,
+                removed: 0,
+            }]
+        };
+        let (code, text) = (edit("/p/a.ts"), edit("/p/CHANGES.md"));
+        let lint = ("Action: Bash(npm run lint) → ok, no output", &OK[..]);
+        let docs = ("Action: Bash(npm run lint:md) → ok, no output", &OK[..]);
+        let later = ("Action: Edit(CHANGES.md) → +1 −0", &text[..]);
+        assert_eq!(told(&[lint, later]), ["npm run lint true "]);
+        assert_eq!(told(&[docs, later]), ["npm run lint:md true after "]);
+        let committed = [
+            Finding::Commit {
+                hash: "1a2b3c4".into(),
+                subject: "Add it".into(),
+                again: false,
+                size: None,
+            },
+            Finding::Tests(crate::model::finding::TestCounts {
+                passed: 9,
+                ..Default::default()
+            }),
+        ];
+        let edited = ("Action: Edit(a.ts) → +1 −0", &code[..]);
+        let hook = (
+            "Action: Bash(git add -A && git commit -m x) → passed 9/9",
+            &committed[..],
+        );
+        assert_eq!(told(&[lint, edited]), ["npm run lint true after "]);
+        assert_eq!(told(&[lint, edited, hook]), ["npm run lint true "]);
+        assert_eq!(
+            told(&[lint, edited, hook, edited]),
+            ["npm run lint true after "]
+        );
+    }
+
+    #[test]
+    fn what_the_agent_says_of_a_check_counts_where_nobody_saw_its_end() {
+        let ran = "Action: Bash(just check 2>&1 | tail -30) → 31 lines, 2 KB";
+        let said = "Agent: All of it is in. `just check` (format, build) is green.";
+        let of = |words: &str| {
+            let ran = LocatedItem::sample(ItemKind::Digest, 1, ran, &OK);
+            let said = LocatedItem::sample(ItemKind::Agent, 2, words, &[]);
+            let runs = checks(&[ran, said]).into_iter();
+            let told = runs.map(|run| (run.what.command, run.what.passed, run.what.by_agent));
+            told.collect::<Vec<_>>()
+        };
+        assert_eq!(of(said), [("just check".to_owned(), true, true)]);
+        assert_eq!(of("Agent: `just check` should be green now."), []);
     }
 
     #[test]

@@ -342,19 +342,18 @@ fn is_one(known: &SessionCommit, hash: &str, subject: &str, again: bool) -> bool
 }
 
 /// The step that is left with commits; `None` where all of them were pushed or given up. Of a repository of
-/// which nobody knows that it has a remote, nothing is said: a commit is no step that is left.
+/// which nobody knows that it has a remote it only says what the log shows: that may be no step at all.
 pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<Sourced<String>> {
-    if !has_remote {
-        return None;
-    }
     let is_left =
         |commit: &&Sourced<SessionCommit>| !commit.what.pushed && commit.what.given_up.is_none();
     let left: Vec<&Sourced<SessionCommit>> = commits.iter().filter(is_left).collect();
     let last = left.last()?;
     let subject = &last.what.subject;
-    let what = match left.len() {
-        1 => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
-        many => format!("{many} commits not pushed{LAST}{subject}"),
+    let what = match (left.len(), has_remote) {
+        (1, true) => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
+        (1, false) => format!("{COMMITTED}{NO_PUSH}: {subject}"),
+        (many, true) => format!("{many} commits not pushed{LAST}{subject}"),
+        (many, false) => format!("{many} commits{NO_PUSH}{LAST}{subject}"),
     };
     Some(Sourced {
         what,
@@ -365,6 +364,7 @@ pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<
 
 const COMMITTED: &str = "Committed";
 const NOT_PUSHED: &str = ", not pushed";
+const NO_PUSH: &str = "; the log shows no push";
 const LAST: &str = ", the last: ";
 
 /// A step is one of [`unpushed`]; and whether it says that there is a remote.
@@ -376,12 +376,29 @@ pub fn says_unpushed(step: &str) -> Option<bool> {
     match many {
         Some((_, "commits not pushed")) => Some(true),
         Some((_, "commits made")) => Some(false),
-        _ if head == COMMITTED => Some(false),
+        Some((_, rest)) if rest.strip_prefix("commits") == Some(NO_PUSH) => Some(false),
+        _ if head == COMMITTED || head.strip_prefix(COMMITTED) == Some(NO_PUSH) => Some(false),
         _ => (head.strip_prefix(COMMITTED) == Some(NOT_PUSHED)).then_some(true),
     }
 }
 
-/// The log tells of a remote: something was pushed, or commands and answers name one.
+/// The log tells that there is none: git says so, or the repository was made in the session.
+pub fn has_no_remote(lines: &[LocatedItem<'_>]) -> bool {
+    let names = |line: &LocatedItem<'_>| {
+        let text = line.item.text;
+        let is_one = text.contains("git init") || NO_REMOTE.iter().any(|none| text.contains(none));
+        line.item.kind == ItemKind::Digest && is_one
+    };
+    lines.iter().any(names)
+}
+
+/// What git says where nothing can be pushed.
+const NO_REMOTE: [&str; 2] = [
+    "No configured push destination",
+    "does not appear to be a git",
+];
+
+/// The log tells of a remote: something was pushed, or commands and words name one, or a pull request.
 pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     const NAMES: [&str; 6] = [
         "git fetch",
@@ -391,17 +408,11 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
         "gh pr ",
         "gh run ",
     ];
-    const TOLD: [&str; 5] = [
-        "not pushed",
-        "unpushed",
-        "ahead of origin",
-        "ready to push",
-        "didn't push",
-    ];
-    const NONE: [&str; 2] = [
-        "No configured push destination",
-        "does not appear to be a git",
-    ];
+    // words of people and agents: a branch or a commit that was or wasn't pushed, a pull request with its number
+    static SAID: LazyLock<Regex> = LazyLock::new(|| {
+        let words = r"(?i)\b(?:not pushed|unpushed|ahead of origin|ready to push|didn't push|push it|pushed? to (?:origin|the remote|github|gitlab)|(?:a|the|no|open|draft) (?:PR|pull request|merge request)\b|(?:PR|pull request|merge request) #?\d)";
+        Regex::new(words).expect("a constant")
+    });
     let told = found(lines).any(|(_, finding)| {
         matches!(
             finding,
@@ -413,18 +424,15 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
         line.item.kind == ItemKind::Digest
             && (text.contains("git ") || text.contains("origin/"))
             && NAMES.iter().any(|name| text.contains(name))
-            && !NONE.iter().any(|none| text.contains(none))
+            && !NO_REMOTE.iter().any(|none| text.contains(none))
     };
     // `1 commit ahead of origin. Ready to push.`
-    let last = lines
-        .iter()
-        .rev()
-        .find(|line| line.main && line.item.kind == ItemKind::Agent);
     let tells = |line: &LocatedItem<'_>| {
-        let words = line.words().to_lowercase();
-        TOLD.iter().any(|told| words.contains(told))
+        let words = line.words();
+        let is_said = line.main && matches!(line.item.kind, ItemKind::Agent | ItemKind::Prompt);
+        is_said && SAID.is_match(words)
     };
-    told || lines.iter().any(names) || last.is_some_and(tells)
+    told || lines.iter().any(names) || lines.iter().any(tells)
 }
 
 /// Stands behind a task that may be done.

@@ -11,6 +11,7 @@ use crate::rules::left::{is_settled, is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
+use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::{content_words, sentences};
 use std::collections::BTreeSet;
 
@@ -104,11 +105,32 @@ pub fn uncommitted(
         false => NO_COMMIT.to_owned(),
         true => format!("{AFTER_COMMIT}{}", plural(left as u64, "file")),
     };
+    let step = match commits_at_end(lines) {
+        true => AT_END.to_owned(),
+        false => step,
+    };
     let step = last?.source(step);
     (is_git && left > 0).then_some(step)
 }
 
-/// Calls that were to change files and that nobody permitted, where no later one of the same file worked.
+/// The log ends in a call, and the words before it or the last request are about committing.
+fn commits_at_end(lines: &[LocatedItem<'_>]) -> bool {
+    let mut main = lines.iter().rev().filter(|line| line.main);
+    let is_pending =
+        |line: &LocatedItem<'_>| line.item.kind == ItemKind::Digest && line.item.text.is_empty();
+    let is_words =
+        |line: &&LocatedItem<'_>| matches!(line.item.kind, ItemKind::Agent | ItemKind::Prompt);
+    let names = |line: &LocatedItem<'_>| {
+        let words = line.words().to_lowercase();
+        ["commit", "staging", "push"]
+            .iter()
+            .any(|word| words.contains(word))
+    };
+    main.next().is_some_and(is_pending) && main.find(is_words).is_some_and(names)
+}
+
+/// Calls that were to change files and that nobody permitted or a person refused, where no later one of the same file
+/// worked.
 pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
     const WORDS: [&str; 2] = ["haven't granted", "permission denied"];
     let mut all: Vec<(u32, Sourced<String>)> = Vec::new();
@@ -125,13 +147,31 @@ pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
                         all.push((*key, line.source(format!("{NOT_PERMITTED}{call}"))));
                     }
                 }
-                Finding::Changed { path, .. } => all.retain(|(key, _)| *key != file_key(path)),
+                // a person may refuse one edit to have another one
+                Finding::Refused { key } if line.main && edits(line) => {
+                    let call = line.words().split_once(" → ").map(|(call, _)| call);
+                    let step = call.map(|call| line.source(format!("{REFUSED}{call}")));
+                    all.extend(step.map(|step| (*key, step)));
+                }
+                // who changes something else then does it another way
+                Finding::Changed { path, .. } => all.retain(|(key, step)| {
+                    *key != file_key(path) && !step.what.starts_with(REFUSED)
+                }),
                 _ => {}
             }
         }
     }
     all.into_iter().map(|(_, step)| step).collect()
 }
+
+/// The call is of a tool that edits one file.
+fn edits(line: &LocatedItem<'_>) -> bool {
+    let name = line.words().split(['(', ' ']).next().unwrap_or_default();
+    matches!(tool(name).answer, AnswerKind::Edit | AnswerKind::Write)
+}
+
+/// Stands before a call that a person refused.
+const REFUSED: &str = "Refused by the user: ";
 
 /// Stands before a call that nobody permitted.
 const NOT_PERMITTED: &str = "Not permitted: ";
@@ -156,9 +196,12 @@ const NO_COMMIT: &str = "The session made no commit of its changes";
 /// Stands before how many files were changed after the last commit.
 const AFTER_COMMIT: &str = "Changed after the last commit: ";
 
+/// Nobody knows whether the last call committed them.
+const AT_END: &str = "The log ends in a call that may commit the changes";
+
 /// The step says that files were changed that nobody committed.
 pub fn says_uncommitted(step: &str) -> bool {
-    step == NO_COMMIT || step.starts_with(AFTER_COMMIT)
+    [NO_COMMIT, AT_END].contains(&step) || step.starts_with(AFTER_COMMIT)
 }
 
 /// What the agent was about to do when the log ends; what it announced long before that it did.
@@ -214,9 +257,28 @@ pub fn unfinished(
         _ => false,
     };
     let mut asked = asked.filter(|_| !is_over)?;
-    let text = shortened(&asked.what, ANNOUNCED_CHARS_MAX);
+    let text = shortened(without_heading(&asked.what), ANNOUNCED_CHARS_MAX);
     asked.what = format!("{NOT_FINISHED}{text}");
     Some(asked)
+}
+
+/// A request without the heading of what was pasted below it: `Fix the cart. Summary`.
+fn without_heading(asked: &str) -> &str {
+    let Some(last) = sentences(asked).last() else {
+        return asked;
+    };
+    let words = last.split_whitespace().count();
+    let is_heading = words <= 2
+        && last.starts_with(char::is_uppercase)
+        && last.ends_with(char::is_alphanumeric)
+        && last.len() < asked.len()
+        && asked.ends_with(last);
+    match is_heading {
+        true => asked[..asked.len() - last.len()]
+            .trim_end()
+            .trim_end_matches('.'),
+        false => asked,
+    }
 }
 
 /// Stands before a request that the log breaks off in the middle of.
@@ -362,6 +424,18 @@ mod tests {
     }
 
     #[test]
+    fn the_heading_of_what_was_pasted_is_no_part_of_the_request() {
+        assert_eq!(without_heading("Fix the cart. Summary"), "Fix the cart");
+        assert_eq!(
+            without_heading("Fix the cart. Thanks!"),
+            "Fix the cart. Thanks!"
+        );
+        assert_eq!(without_heading("Summary"), "Summary");
+        let whole = "Fix the cart. It adds up twice";
+        assert_eq!(without_heading(whole), whole);
+    }
+
+    #[test]
     fn a_change_that_nobody_permitted_is_left() {
         let failed = [Finding::Unchanged {
             key: file_key("/p/a.md"),
@@ -382,6 +456,13 @@ mod tests {
         };
         assert_eq!(left(&[failed]), ["Not permitted: Write(a.md)"]);
         assert!(left(&[failed, made]).is_empty());
+        let refused = [Finding::Refused {
+            key: file_key("/p/a.md"),
+        }];
+        let call = "Action: Edit(a.md) → refused by the user";
+        let refused = LocatedItem::sample(ItemKind::Digest, 1, call, &refused);
+        assert_eq!(left(&[refused]), ["Refused by the user: Edit(a.md)"]);
+        assert!(left(&[refused, made]).is_empty(), "the next one was fine");
     }
 
     #[test]
@@ -432,6 +513,13 @@ mod tests {
         }
         assert_eq!(left(&[edited], None), None, "nothing is known of git");
         let agent = |text| line(ItemKind::Agent, text, &[]);
+        let pending = line(ItemKind::Digest, "", &[]);
+        let commits = agent("Agent: Now I commit both files.");
+        let tests = agent("Agent: Now I run the tests.");
+        let at_end = Some(AT_END.to_owned());
+        assert_eq!(left(&[edited, commits, pending], Some("main")), at_end);
+        assert_eq!(left(&[edited, tests, pending], Some("main")), wants);
+        assert_eq!(left(&[edited, commits], Some("main")), wants);
         let opened = agent("Agent: PR: https://github.com/us/shop/pull/7");
         assert_eq!(left(&[edited, opened], Some("main")), None);
         assert_eq!(

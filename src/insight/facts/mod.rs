@@ -21,6 +21,7 @@ mod overtaken;
 mod prompts;
 mod prose;
 mod pull_requests;
+mod ran;
 mod remarks;
 mod repeats;
 mod result;
@@ -31,7 +32,9 @@ mod stated;
 mod taken_up;
 mod tasks;
 mod test_runs;
+mod unseen_runs;
 mod words;
+mod written_files;
 
 pub use asks::{OFFERED, UNANSWERED};
 pub use changed_files::files_by_git;
@@ -43,6 +46,7 @@ pub use history::OLDER_TASK;
 pub use history::{commits, is_older_task, says_unpushed, unpushed};
 pub use left::says_uncommitted;
 pub use line::LocatedItem;
+pub use pull_requests::says_open;
 pub use session_context::SessionContext;
 
 use super::outcome::outcome;
@@ -67,7 +71,11 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         history::note_older(&mut next, &commits, lines);
     }
     let has_tasks = !next.is_empty();
-    next.extend(history::unpushed(&commits, history::has_remote(lines)));
+    if !commits.is_empty() {
+        let has_remote = history::has_remote(lines);
+        let unpushed = history::unpushed(&commits, has_remote);
+        next.extend(unpushed.filter(|_| has_remote || !history::has_no_remote(lines)));
+    }
     let files_modified = changed_files::files(lines);
     let has_commits = !commits.is_empty();
     let uncommitted = left::uncommitted(lines, &files_modified, has_commits, context.branch);
@@ -123,6 +131,8 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.errors_resolved = errors::resolved(lines);
     summary.config_changes = settings(lines);
     summary.pull_requests = pull_requests::pull_requests(lines);
+    let open = pull_requests::open(&summary.pull_requests, &summary.next_steps);
+    summary.next_steps.extend(open);
 }
 
 /// What stands under the heading of the objective.

@@ -1,7 +1,7 @@
 //! Pull requests that a session opened, merged or closed, as git's helpers tell them.
 
 use super::line::{LocatedItem, found};
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, PullRequestState};
 use crate::model::summary::{PullRequest, Sourced};
 use std::collections::BTreeMap;
 
@@ -30,6 +30,46 @@ pub fn pull_requests(lines: &[LocatedItem<'_>]) -> Vec<Sourced<PullRequest>> {
         }
     }
     all
+}
+
+/// That one is open at the end, where no other step speaks of it.
+pub fn open(pulls: &[Sourced<PullRequest>], steps: &[Sourced<String>]) -> Option<Sourced<String>> {
+    use PullRequestState::{Closed, Draft, Merged};
+    let is_open = |pull: &&Sourced<PullRequest>| !matches!(pull.what.state, Some(Merged | Closed));
+    let left: Vec<&Sourced<PullRequest>> = pulls.iter().filter(is_open).collect();
+    let last = left.last()?;
+    let address = last.what.address.as_str();
+    let number = address.rsplit(['/', '#']).next().unwrap_or(address);
+    let is_told = |step: &Sourced<String>| {
+        let words = step.what.to_lowercase();
+        let mut tokens = words.split(|c: char| !c.is_alphanumeric());
+        words.contains("pull request") || tokens.any(|word| word == "pr" || word == number)
+    };
+    if steps.iter().any(is_told) {
+        return None;
+    }
+    let what = match (left.len(), last.what.state) {
+        (1, Some(Draft)) => format!("{DRAFT}{address}"),
+        (1, _) => format!("{OPEN}{address}"),
+        (many, _) => format!("{many}{MANY}{address}"),
+    };
+    Some(Sourced {
+        what,
+        episode: last.episode,
+        line: last.line,
+    })
+}
+
+const DRAFT: &str = "Draft pull request open: ";
+const OPEN: &str = "Pull request open: ";
+const MANY: &str = " pull requests open, the last: ";
+
+/// A step is one of [`open`].
+pub fn says_open(step: &str) -> bool {
+    let many = step.trim_start_matches(|c: char| c.is_ascii_digit());
+    step.starts_with(DRAFT)
+        || step.starts_with(OPEN)
+        || many.len() < step.len() && many.starts_with(MANY)
 }
 
 /// By its address, or by its number.
@@ -85,7 +125,7 @@ pub(super) fn pull_request(lines: &[LocatedItem<'_>]) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::model::exchange::ItemKind;
-    use crate::model::finding::PullRequestState;
+    use crate::model::summary::sourced;
 
     fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
         LocatedItem::sample(ItemKind::Digest, n, text, findings)
@@ -116,5 +156,28 @@ mod tests {
         let other = vec![("#9".to_owned(), Some(Merged))];
         assert_eq!(found(&[state("#9", Merged, true)]), other, "opened before");
         assert_eq!(found(&[state("#9", Merged, false)]), [], "somebody else's");
+    }
+
+    #[test]
+    fn what_is_open_at_the_end_is_a_step() {
+        use PullRequestState::{Draft, Merged, Open};
+        let pull = |number: u64, state| {
+            let address = format!("https://github.com/us/shop/pull/{number}");
+            sourced(1, PullRequest { address, state })
+        };
+        let step = |pulls: &[_], steps: &[_]| open(pulls, steps).map(|step| step.what);
+        let wants = Some("Draft pull request open: https://github.com/us/shop/pull/7".to_owned());
+        assert_eq!(step(&[pull(7, Some(Draft))], &[]), wants);
+        assert_eq!(step(&[pull(7, Some(Merged))], &[]), None);
+        let two = [pull(7, None), pull(8, Some(Open)), pull(9, Some(Merged))];
+        let wants = "2 pull requests open, the last: https://github.com/us/shop/pull/8";
+        assert_eq!(step(&two, &[]).as_deref(), Some(wants));
+        assert!(says_open(wants) && says_open("Pull request open: #7"));
+        assert!(!says_open("Merge the pull request"));
+        for told in ["Merge the PR", "After merging #8, tag it"] {
+            assert_eq!(step(&two, &[sourced(1, told.to_owned())]), None);
+        }
+        let other = [sourced(1, "Prepare the release".to_owned())];
+        assert!(step(&two, &other).is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
 //! and headings.
 
+use super::history::says_unpushed;
 use super::left;
 use super::line::LocatedItem;
 use super::words::folded;
@@ -66,6 +67,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
             match finding {
                 Finding::Plan(list) => {
                     forget_open(&mut known, list);
+                    forget_reopened(&mut known, list);
                     let is_new = |task: &&Task| !is_retold(&known, task, list);
                     let new: Vec<&Task> = list.iter().filter(is_new).collect();
                     new.into_iter()
@@ -132,6 +134,22 @@ fn forget_open(known: &mut Vec<Known>, list: &[Task]) {
         let other = known.task.id.is_some() || known.task.state == TaskState::Done;
         other || list.iter().any(|task| task.text == known.task.text)
     });
+}
+
+/// A new list may have tasks that an older one had: they are open again, and stand where the new list has them.
+fn forget_reopened(known: &mut Vec<Known>, list: &[Task]) {
+    let is_open = |task: &Task| matches!(task.state, TaskState::Open | TaskState::Active);
+    let goes_on = list.iter().any(|task| {
+        let mut known = known.iter();
+        let same = known.find(|known| known.task.text == task.text);
+        same.is_some_and(|known| {
+            known.task.state != TaskState::Done || task.state == TaskState::Done
+        })
+    });
+    if !goes_on {
+        let is_again = |known: &Known| list.iter().any(|t| is_open(t) && t.text == known.task.text);
+        known.retain(|known| known.task.id.is_some() || !is_again(known));
+    }
 }
 
 /// A task that nobody saw before it was done is a done one of an older list in fewer words.
@@ -215,11 +233,12 @@ pub fn next_steps(
     let mut all = open;
     if let Some(line) = last {
         let said = left::said(line.words(), is_work);
+        let is_unpushed = all.iter().any(|step| says_unpushed(&step.what).is_some());
         for step in proposed(line.words()).into_iter().chain(said) {
             let is_new = |known: &Sourced<String>| {
                 !known.what.contains(&step) && !step.contains(&known.what)
             };
-            if all.iter().all(is_new) {
+            if all.iter().all(is_new) && !(is_unpushed && only_pushes(&step)) {
                 all.push(line.source(step));
             }
         }
@@ -228,9 +247,18 @@ pub fn next_steps(
     all
 }
 
+/// `Push changes`: commits say themselves that they are not pushed.
+fn only_pushes(step: &str) -> bool {
+    const WORDS_MAX: usize = 4;
+    let mut words = step.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    first.eq_ignore_ascii_case("push") && words.count() < WORDS_MAX
+}
+
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 24] = [
+const NEXT: [&str; 25] = [
     "next step",
+    "next up",
     "what's next",
     "remaining",
     "follow-up",
@@ -259,7 +287,7 @@ const NEXT: [&str; 24] = [
 /// Points of the list under such a heading.
 fn proposed(words: &str) -> Vec<String> {
     let mut steps = Vec::new();
-    let mut inside = false;
+    let (mut inside, mut heading) = (false, String::new());
     for line in words.lines().filter(|line| !line.trim().is_empty()) {
         // what is indented explains the point above it
         let nested = line.starts_with("  ") || line.starts_with('\t');
@@ -267,10 +295,27 @@ fn proposed(words: &str) -> Vec<String> {
             Some(text) if inside && !nested => steps.extend(step(text)),
             Some(_) => {}
             None if nested => {}
-            None => inside = is_about_next(line.trim()),
+            None => match command(line.trim()).filter(|_| inside) {
+                Some(command) => {
+                    let heading = heading.trim_end_matches(':');
+                    steps.push(format!("{heading}: {command}"));
+                }
+                None => {
+                    inside = is_about_next(line.trim());
+                    if inside {
+                        heading = folded(line.trim().trim_start_matches('#'));
+                    }
+                }
+            },
         }
     }
     steps
+}
+
+/// A line that is nothing but code is a command.
+fn command(line: &str) -> Option<&str> {
+    let code = line.strip_prefix('`')?.strip_suffix('`')?;
+    (!code.is_empty() && !code.contains('`')).then_some(code)
 }
 
 /// A point that asks for something: not what is not needed, a case that may come, or a heading.
@@ -454,5 +499,38 @@ mod tests {
             texts(&next_steps(Vec::new(), Some(&last), false)),
             ["Push it", "Open a PR"]
         );
+        let words = "Agent: Done.\n\n**Next up** after the audit:\n\n`/plan 7`\n\n`/clear` first";
+        let last = line(ItemKind::Agent, words, &[]);
+        let steps = next_steps(Vec::new(), Some(&last), false);
+        assert_eq!(texts(&steps), ["Next up after the audit: /plan 7"]);
+    }
+
+    #[test]
+    fn what_is_not_pushed_is_told_once() {
+        let words = "Agent: Done.\n\n**Next steps:**\n1. Push changes\n2. Open a PR";
+        let last = line(ItemKind::Agent, words, &[]);
+        let unpushed = last.source("Committed, not pushed: Fix the cart".to_owned());
+        let steps = next_steps(vec![unpushed], Some(&last), false);
+        assert_eq!(
+            texts(&steps),
+            ["Committed, not pushed: Fix the cart", "Open a PR"]
+        );
+    }
+
+    #[test]
+    fn a_task_of_an_older_list_stands_where_the_new_one_has_it() {
+        use TaskState::{Active, Done, Open};
+        let first = [Finding::Plan(vec![
+            task(None, "Add the cart", Done),
+            task(None, "Run the tests", Done),
+        ])];
+        let second = [Finding::Plan(vec![
+            task(None, "Wire the cart", Active),
+            task(None, "Run the tests", Open),
+        ])];
+        let digest = |findings| line(ItemKind::Digest, "Action: x", findings);
+        let found = tasks(&[digest(&first), digest(&second)]);
+        assert_eq!(texts(&found.open), ["Wire the cart", "Run the tests"]);
+        assert_eq!(texts(&found.done), ["Add the cart"]);
     }
 }

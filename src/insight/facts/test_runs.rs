@@ -3,10 +3,12 @@
 //! found others' faults say nothing where another run says more.
 
 use super::line::LocatedItem;
+use super::ran::{RUNNING, call, hides_passed, is_hook};
+use super::unseen_runs::{Unseen, says_more, unseen};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
-use crate::model::summary::{Sourced, TestRuns};
-use crate::rules::commands::{self, TestScope, test_scope};
+use crate::model::summary::{Sourced, TestRuns, UnseenEnd};
+use crate::rules::commands::{TestScope, test_scope};
 use crate::rules::test_words::{blames_others, fails, fails_on_purpose, passes};
 use crate::rules::tools::{AnswerKind, tool};
 use regex::Regex;
@@ -14,37 +16,87 @@ use std::sync::LazyLock;
 
 /// The test runs; `None` where none ran that says something, and no words say how they ended.
 pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
-    let runs = judged(lines);
+    let (runs, unseen) = judged(lines);
     let last =
         of_standing(&runs, Standing::Work).or_else(|| of_standing(&runs, Standing::Doubtful));
     let is_red = last.is_none_or(|run| run.counts.failed > 0);
     let since = last.map_or(0, |run| run.at);
-    let said = is_red.then(|| says_passed(&lines[since..])).flatten();
-    let failed = runs.iter().filter(|run| run.counts.failed > 0);
-    let failed = failed.filter(|run| run.standing != Standing::Nothing);
+    let numbers = last.map(|run| counts(lines, run)).unwrap_or_default();
     let mut found = TestRuns {
         runs: runs.len() as u64,
-        failed: failed.count() as u64,
-        last: last.map(|run| run.counts.clone()).unwrap_or_default(),
-        part: last.is_some_and(|run| run.scope == Some(TestScope::Part)),
+        failed: failed(&runs),
+        part: last.is_some_and(|last| is_part(&runs, last, numbers.partial)),
+        last: numbers,
         full: last.and_then(|last| full(&runs, last)).cloned(),
-        said: None,
-        open: None,
         coverage: coverage(lines),
+        ..TestRuns::default()
     };
+    if let Some(larger) = last.filter(|_| found.part && found.full.is_none()) {
+        found.full = larger_run(&runs, larger).cloned();
+        found.full_is_part = found.full.is_some();
+    }
+    if let Some(unseen) = says_more(unseen, since, last.map(|_| &found)) {
+        let passed = matches!(unseen.run.end, UnseenEnd::Worked | UnseenEnd::Silent);
+        if is_red && (passed || unseen.said.is_some()) {
+            older(&mut found, green(&runs));
+        }
+        if !unseen.run.is_later {
+            (found.full, found.full_is_part) = (None, false);
+        }
+        let at = if unseen.run.is_later {
+            unseen.at
+        } else {
+            since
+        };
+        (found.said, found.unseen) = (unseen.said, Some(unseen.run));
+        return Some(lines[at].source(found));
+    }
+    let said = is_red.then(|| says_passed(&lines[since..])).flatten();
     if last.is_some() && !is_red {
         found.open = fails_at_end(lines.iter().rev()).map(|said| said.trim().to_owned());
     }
     let Some((line, sentence)) = said else {
         return last.map(|run| lines[run.at].source(found));
     };
-    // the numbers are of an earlier state
-    let green = green(&runs);
-    found.part = green.is_some_and(|run| run.scope == Some(TestScope::Part));
-    found.last = green.map(|run| run.counts.clone()).unwrap_or_default();
-    found.full = None;
+    older(&mut found, green(&runs));
     found.said = Some(sentence.to_owned());
     Some(line.source(found))
+}
+
+/// The numbers are of an earlier state, where there are any.
+fn older(found: &mut TestRuns, green: Option<&Run<'_>>) {
+    found.part = green.is_some_and(|run| run.scope == Some(TestScope::Part));
+    found.last = green.map(|run| run.counts.clone()).unwrap_or_default();
+    (found.full, found.full_is_part) = (None, false);
+}
+
+/// Runs that failed and were neither meant to nor of some tests: those are often written to fail.
+fn failed(runs: &[Run<'_>]) -> u64 {
+    let failed = runs.iter().filter(|run| run.counts.failed > 0);
+    let own = failed.filter(|run| run.standing != Standing::Nothing);
+    own.filter(|run| run.scope != Some(TestScope::Part)).count() as u64
+}
+
+/// The numbers of a run; what a script polls may have printed some of them before.
+fn counts(lines: &[LocatedItem<'_>], run: &Run<'_>) -> TestCounts {
+    let mut counts = run.counts.clone();
+    counts.partial |= counts.packages && call(&lines[run.at]).is_some_and(polls);
+    counts
+}
+
+/// The run is of some tests: its command says so, or nobody knows and it is far smaller than another one; of one whose
+/// numbers are partial nobody knows how large it was.
+fn is_part(runs: &[Run<'_>], last: &Run<'_>, is_partial: bool) -> bool {
+    let size = |run: &Run<'_>| run.counts.passed + run.counts.failed;
+    let is_larger = |run: &Run<'_>| {
+        run.standing == Standing::Work
+            && run.counts.runner == last.counts.runner
+            && size(last) * 2 <= size(run)
+    };
+    match last.scope {
+        Some(scope) => scope == TestScope::Part,
+        None => !is_partial && last.counts.failed == 0 && runs.iter().any(is_larger),
+    }
 }
 
 /// The sentence of the agent's last words that says that tests of the work fail, if one does; of the items of the
@@ -75,8 +127,9 @@ enum Standing {
     Nothing,
 }
 
-fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
-    let mut runs = Vec::new();
+/// The runs with numbers, and those of all tests that showed none.
+fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<Unseen>) {
+    let (mut runs, mut hidden) = (Vec::new(), Vec::new());
     let mut is_stashed = false;
     for (at, line) in lines.iter().enumerate() {
         let call = call(line);
@@ -88,6 +141,7 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
                 .iter()
                 .any(|finding| matches!(finding, Finding::Changed { .. }));
         is_stashed &= !goes_on && !stash.ends;
+        let known = runs.len();
         for finding in line.item.findings {
             let Finding::Tests(counts) = finding else {
                 continue;
@@ -105,20 +159,20 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
                 },
             });
         }
+        if runs.len() == known && !is_stashed {
+            let is_excused = |unseen: &Unseen| {
+                unseen.run.end == UnseenEnd::Failed
+                    && (is_meant_to_fail(&lines[..at]) || is_doubtful(call, &lines[at + 1..]))
+            };
+            hidden.extend(unseen(lines, at).filter(|unseen| !is_excused(unseen)));
+        }
         is_stashed |= stash.begins && !stash.ends;
     }
-    runs
+    (runs, hidden)
 }
 
 fn of_standing<'r, 'c>(runs: &'r [Run<'c>], standing: Standing) -> Option<&'r Run<'c>> {
     runs.iter().rfind(|run| run.standing == standing)
-}
-
-/// The call of a digest without its answer.
-fn call<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
-    let is_call = line.item.kind == ItemKind::Digest;
-    let words = is_call.then(|| line.words())?;
-    Some(words.split_once(" → ").map_or(words, |(call, _)| call))
 }
 
 /// What a command does to changes that are put aside.
@@ -167,39 +221,6 @@ fn is_doubtful(call: Option<&str>, after: &[LocatedItem<'_>]) -> bool {
         || said.any(|line| blames_others(line.words()))
 }
 
-/// Nothing but a commit or a push ran: what failed is a hook's finding.
-fn is_hook(call: &str) -> bool {
-    let acts = call.find("git commit").or_else(|| call.find("git push"));
-    let Some((before, after)) = acts.map(|at| call.split_at(at)) else {
-        return false;
-    };
-    let class = commands::counted_as(
-        before
-            .split_once('(')
-            .map_or(before, |(_, command)| command),
-    );
-    let tests = |text: &str| text.contains("test") || text.contains("check");
-    !tests(before) && !tests(&class) && !after.contains("&& ")
-}
-
-/// A filter that leaves out what passed, or shows only what failed.
-fn hides_passed(call: &str) -> bool {
-    static FILTER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)").expect("a constant")
-    });
-    FILTER.captures_iter(call).any(|filter| {
-        let filter = filter[1].to_lowercase();
-        let leaves_out = filter.split(' ').any(|word| {
-            word.starts_with('-') && !word.starts_with("--") && word.contains('v')
-                || word == "--invert-match"
-        });
-        let names_passed = [
-            "ok", "pass", "✓", "tests", "result", "total", "summary", "ran",
-        ];
-        leaves_out == names_passed.iter().any(|name| filter.contains(name))
-    })
-}
-
 /// The last words that say that all tests pass.
 fn says_passed<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Option<(&'l LocatedItem<'t>, &'t str)> {
     let words = lines.iter().rev();
@@ -219,12 +240,23 @@ fn scope(until: &[LocatedItem<'_>]) -> Option<TestScope> {
     const CALLS_MAX: usize = 12;
     let last = until.last()?;
     let words = call(last)?;
-    if tool(words.split('(').next()?).answer != AnswerKind::Poll {
+    if tool(words.split('(').next()?).answer != AnswerKind::Poll && !polls(words) {
         return test_scope(command(words));
     }
     let before = until.iter().rev().skip(1).take(CALLS_MAX);
     let mut before = before.filter(|line| line.main == last.main);
-    before.find_map(|line| test_scope(command(call(line)?)))
+    let is_begun = |line: &&LocatedItem<'_>| {
+        line.item.text.ends_with(RUNNING) && call(line).is_some_and(|call| !polls(call))
+    };
+    match before.clone().find(is_begun) {
+        Some(begun) => test_scope(command(call(begun)?)),
+        None => before.find_map(|line| test_scope(command(call(line)?))),
+    }
+}
+
+/// A script that asks for what a command printed since.
+fn polls(call: &str) -> bool {
+    call.contains("tools.write_stdin(")
 }
 
 /// What stands in a call's parentheses, without where it ran.
@@ -253,6 +285,19 @@ fn full<'c>(runs: &[Run<'c>], last: &Run<'c>) -> Option<&'c TestCounts> {
     let most = same.clone().map(size).max()?;
     let mut large = same.filter(|run| size(run) * 10 >= most * 9);
     large.next_back().filter(|_| size(last.counts) * 2 < most)
+}
+
+/// The last run of far more tests than one of some.
+fn larger_run<'c>(runs: &[Run<'c>], last: &Run<'c>) -> Option<&'c TestCounts> {
+    const TIMES: u64 = 3;
+    let size = |run: &TestCounts| run.passed + run.failed;
+    let mut larger = runs.iter().rev().filter(|run| {
+        run.standing != Standing::Nothing
+            && is_runner(run, last)
+            && run.counts.packages == last.counts.packages
+            && size(run.counts) >= size(last.counts) * TIMES
+    });
+    Some(larger.next()?.counts)
 }
 
 /// Both are of one runner, whatever it counts: `go test` tells packages, with `-v` tests.
@@ -323,7 +368,44 @@ mod tests {
         // what a poll prints is of the command that runs
         let begun = ("Action: exec_command(go test ./a) → 6 lines", vec![]);
         let polled = ("Action: write_stdin(7) → …", of("go test", 1, 0));
-        assert!(runs(&[begun, polled]).expect("a run").part);
+        assert!(runs(&[begun.clone(), polled.clone()]).expect("a run").part);
+        // that is the last one that goes on
+        let other = (
+            "Action: exec(just test) → running in the background",
+            vec![],
+        );
+        let found = runs(&[all(), begun.clone(), other.clone(), polled]).expect("runs");
+        assert!(!found.part);
+        let script = "Action: exec(const r = await tools.write_stdin({session_id:7})) → …";
+        let found = runs(&[begun, other, (script, of("go test", 1, 0))]).expect("a run");
+        assert!(!found.part && !found.last.partial, "it counts tests");
+    }
+
+    #[test]
+    fn beside_a_run_of_a_few_stands_one_of_far_more() {
+        let some = |path: &str, passed, failed| {
+            let text: &str = Box::leak(format!("Action: Bash(bun test {path}) → …").into());
+            (text, of("bun test", passed, failed))
+        };
+        let found = runs(&[some("src/", 90, 9), some("src/a.test.ts", 3, 0)]).expect("runs");
+        let full = found.full.map(|full| (full.passed, full.failed));
+        assert_eq!((full, found.full_is_part), (Some((90, 9)), true));
+        let found = runs(&[some("src/b.test.ts", 4, 0), some("src/a.test.ts", 3, 0)]);
+        assert_eq!(found.expect("runs").full, None);
+        // a command that is cut says nothing of which tests it ran
+        let cut = (
+            "Action: Bash(bun x && bun run long…) → …",
+            of("bun test", 3, 0),
+        );
+        let found = runs(&[some("src/", 90, 0), cut]).expect("runs");
+        assert!(found.part && found.full_is_part);
+    }
+
+    #[test]
+    fn a_run_of_some_tests_that_failed_is_not_counted() {
+        let some = || ("Action: Bash(npm test -- a.test.ts) → …", run(0, 1));
+        let found = runs(&[some(), some(), (NPM, run(8, 1)), (NPM, run(9, 0))]).expect("runs");
+        assert_eq!((found.runs, found.failed), (4, 1));
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl SessionWork {
     }
 }
 
-/// `11 completed, 1 in progress, 2 cut off`: how many ended in which way; of those in progress so many are cut off.
+/// `11 completed, 1 in progress, 2 unfinished`: how many ended in which way; of those in progress so many are unfinished.
 pub(super) fn ended(many: impl Fn(SessionOutcome) -> Option<u64>, cut_off: u64) -> String {
     let mut told = Vec::new();
     let mut add = |many: u64, words: &str| {

@@ -1,7 +1,9 @@
 //! What is still open: not what a later session did, and not what nobody has to do.
 
 use super::work::RecapSession;
-use crate::insight::facts::{OFFERED, UNANSWERED, is_older_task, says_uncommitted, says_unpushed};
+use crate::insight::facts::{
+    OFFERED, UNANSWERED, is_older_task, says_open, says_uncommitted, says_unpushed,
+};
 use crate::model::summary::Sourced;
 use crate::model::time::Time;
 use crate::rules::commit_words::telling_words;
@@ -53,6 +55,9 @@ pub(super) fn is_open(step: &Sourced<String>, session: &RecapSession, done: &[Do
     });
     if says_unpushed(text) == Some(true) {
         return !later.any(|done| done.work.sends());
+    }
+    if says_open(text) {
+        return !later.any(|done| done.work == DoneWork::Merged);
     }
     let asked = text.strip_prefix(UNANSWERED);
     match asked.or(text.strip_prefix(OFFERED)) {
@@ -149,6 +154,8 @@ mod tests {
             ("Committed, not pushed: Fix the cart", commit("x"), true),
             ("Committed, not pushed: Fix the cart", Pushed, false),
             ("2 commits not pushed, the last: b", PullRequest, false),
+            ("Pull request open: #7", PullRequest, true),
+            ("Pull request open: #7", Merged, false),
             ("Unanswered: Shall I push and open a PR?", Pushed, true),
             (
                 "Unanswered: Shall I push and open a PR?",

@@ -100,7 +100,7 @@ fn nothing_is_in_progress_in_a_log_that_is_quiet_for_a_day() {
     ];
     let shown = |id: &str| id[..2].to_owned();
     let text = markdown(&recap(all, &[], Time(9 * DAY + 7)), "this week", shown);
-    let ends = "1 completed, 1 in progress, 1 cut off";
+    let ends = "1 completed, 1 in progress, 1 unfinished";
     assert!(text.contains(&format!("3 sessions: {ends}.\n")), "{text}");
     let line = format!("- Fix the cart (3 sessions, {ends}) [aa, bb, cc]\n");
     assert!(text.contains(&line), "{text}");
@@ -108,7 +108,10 @@ fn nothing_is_in_progress_in_a_log_that_is_quiet_for_a_day() {
     let recap = recap(old, &[], Time(9 * DAY));
     assert_eq!(recap.outcomes["in_progress"], 1, "the stored word stays");
     let text = markdown(&recap, "this week", shown);
-    assert!(text.contains("- Fix the cart (cut off) [bb]\n"), "{text}");
+    assert!(
+        text.contains("- Fix the cart (unfinished) [bb]\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -170,7 +170,7 @@ pub(super) fn work(session: RecapSession, now: Time) -> Option<SessionWork> {
         removed: files.iter().map(|file| file.what.removed).sum(),
         committed,
         uncounted: files.iter().any(|file| file.what.uncounted),
-        tests: summary.tests.map(|runs| runs.what.last),
+        tests: summary.tests.and_then(|runs| runs.what.numbers().cloned()),
         outcomes: outcome.map(|outcome| (outcome, 1)).into_iter().collect(),
         cut_off: outcome.map_or(0, |outcome| is_cut_off(outcome, session.ended, now).into()),
         paths,

@@ -106,6 +106,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Plan(_)
         | Finding::Task(_)
         | Finding::File { .. }
+        | Finding::Moved { .. }
         | Finding::Stat { .. }
         | Finding::Listed { .. }
         | Finding::PullRequestState { .. } => false,

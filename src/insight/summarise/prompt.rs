@@ -195,8 +195,8 @@ fn known(facts: &Summary) -> String {
             .outcome
             .map(|outcome| format!("outcome: {}", outcome.as_str())),
     );
-    if let Some(tests) = &facts.tests {
-        let last = &tests.what.last;
+    let tests = facts.tests.as_ref();
+    if let Some(last) = tests.and_then(|tests| tests.what.numbers()) {
         let (runner, passed, failed) = (&last.runner, last.passed, last.failed);
         lines.push(format!(
             "last tests: {runner}, {passed} passed, {failed} failed"

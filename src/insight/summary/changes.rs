@@ -89,16 +89,21 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             uncounted,
             counted,
             edits,
+            renamed_from,
         } = &file.what;
         let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
         let lines = match uncounted {
             true => String::new(),
             false => format!(" +{added} −{removed}"),
         };
+        if let Some(old) = renamed_from.as_ref().filter(|_| !deleted) {
+            return format!("- `{path}`{lines} (renamed from `{old}`)");
+        }
         match (deleted, created, by_git) {
             (true, ..) => format!("- `{path}` (deleted)"),
             (_, true, _) => format!("- `{path}`{lines} (new)"),
             (.., true) => format!("- `{path}`{lines} (from git)"),
+            _ if *uncounted => format!("- `{path}` (also written by shell commands)"),
             _ if *edits > 1 && !counted => format!("- `{path}`{lines} over {edits} edits"),
             _ => format!("- `{path}`{lines}"),
         }

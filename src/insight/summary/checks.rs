@@ -14,7 +14,7 @@ pub fn checks(summary: &Summary) -> Vec<String> {
 }
 
 /// A longer command is recognised by its beginning.
-const COMMAND_CHARS_MAX: usize = 80;
+pub(super) const COMMAND_CHARS_MAX: usize = 80;
 
 fn check(run: &Sourced<CheckRun>) -> String {
     let run = &run.what;
@@ -25,9 +25,13 @@ fn check(run: &Sourced<CheckRun>) -> String {
         (true, true) => "failed, then ok",
         (false, _) => "failed",
     };
+    let by = if run.by_agent { ", says the agent" } else { "" };
     let after = match run.changed_after {
         true => " (files were changed after it)",
         false => "",
     };
-    format!("- `{command}` {ended}{}{after}", said.unwrap_or_default())
+    format!(
+        "- `{command}` {ended}{by}{}{after}",
+        said.unwrap_or_default()
+    )
 }

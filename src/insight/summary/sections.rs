@@ -1,5 +1,7 @@
 //! A stored summary read back: its outcome, the points of its sections. Knows how `super` writes them.
 
+use super::test_results::LAST_WITH_NUMBERS;
+
 /// A summary's text as parts.
 #[derive(Clone, Copy, Debug)]
 pub struct SummarySections<'t>(&'t str);
@@ -50,6 +52,8 @@ impl<'t> SummarySections<'t> {
         for point in self.points("Test Results") {
             if let Some(results) = point.strip_prefix("**Results**: ") {
                 told = counts(results);
+            } else if let Some(results) = point.strip_prefix(LAST_WITH_NUMBERS) {
+                told = told.or(counts(results));
             } else if let (Some(runs), Some(told)) = (point.strip_prefix("**Runs**: "), &mut told) {
                 let mut numbers = numbers(runs);
                 told.runs = numbers.next().unwrap_or(told.runs);
@@ -75,7 +79,7 @@ fn counts(results: &str) -> Option<TestsTold> {
         true => told(second.saturating_sub(first), first),
         false => told(first, second.saturating_sub(first)),
     })
-    .filter(|_| !results.starts_with("passed, says"))
+    .filter(|_| !results.starts_with("passed, says") && !results.starts_with("not shown"))
 }
 
 fn numbers(text: &str) -> impl Iterator<Item = u64> + '_ {
@@ -138,5 +142,9 @@ mod tests {
         assert_eq!(of("12 of 13 packages ok"), Some((12, 1)));
         assert_eq!(of("1 of at least 3 packages failed"), Some((2, 1)));
         assert_eq!(of("passed, says the agent: “all 5 pass”"), None);
+        assert_eq!(
+            of("not shown. The last run, `just t1`, ended with exit code 0"),
+            None
+        );
     }
 }

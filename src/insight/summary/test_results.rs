@@ -1,9 +1,11 @@
 //! A session's tests, as Markdown.
 
+use super::checks::COMMAND_CHARS_MAX;
 use super::escape::inline;
+use super::shortened::short;
 use crate::model::finding::TestCounts;
 use crate::model::human::plural;
-use crate::model::summary::{LlmAdditions, Sourced, Summary, TestRuns};
+use crate::model::summary::{LlmAdditions, Sourced, Summary, TestRuns, UnseenEnd, UnseenRun};
 
 /// The last run, and others that say more.
 pub fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
@@ -16,13 +18,17 @@ pub fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let framework = framework.map(|name| format!("- **Framework**: {name}"));
     let said = runs.and_then(|runs| runs.said.as_deref());
     let some = runs.filter(|runs| runs.part).map_or("", |_| SOME);
-    let results = match said {
-        Some(said) => format!("passed, says the agent: “{}”", inline(said)),
-        None => format!("{}{some}", counts(last)),
+    let unseen = runs.and_then(|runs| runs.unseen.as_ref());
+    let results = match (said, unseen.filter(|unseen| unseen.is_later)) {
+        (Some(said), _) => format!("passed, says the agent: “{}”", inline(said)),
+        (None, Some(unseen)) => format!("not shown. The last run, {}", unseen_run(unseen)),
+        (None, None) => format!("{}{some}", counts(last)),
     };
     let mut lines: Vec<String> = framework.into_iter().collect();
     lines.push(format!("- **Results**: {results}"));
-    lines.extend(failed(last));
+    if unseen.is_none_or(|unseen| !unseen.is_later) {
+        lines.extend(failed(last));
+    }
     let printed = runs.and_then(|runs| Some(f64::from(runs.coverage?) / 100.0));
     if let Some(coverage) = printed.or(llm.coverage) {
         lines.push(format!("- **Coverage**: {coverage:.1}%"));
@@ -37,12 +43,29 @@ const SOME: &str = " (some of the tests)";
 fn other_runs(runs: &TestRuns) -> Vec<String> {
     let mut lines = Vec::new();
     let some = if runs.part { SOME } else { "" };
-    if runs.said.is_some() && runs.last.passed > 0 {
+    let is_later = |unseen: &UnseenRun| unseen.is_later;
+    let has_numbers = runs.last.passed + runs.last.failed > 0;
+    if has_numbers && runs.unseen.as_ref().is_some_and(is_later) {
+        let last = counts(&runs.last);
+        lines.push(format!("- {LAST_WITH_NUMBERS}{last}{some}"));
+        lines.extend(failed(&runs.last));
+    } else if runs.said.is_some() && runs.last.passed > 0 {
         let last = counts(&runs.last);
         lines.push(format!("- **Last passed run**: {last}{some}"));
     }
+    let earlier = runs.unseen.as_ref().filter(|unseen| !unseen.is_later);
+    if let Some(unseen) = earlier {
+        let unseen = unseen_run(unseen);
+        lines.push(format!(
+            "- **Last full run**: {unseen}; no numbers were shown"
+        ));
+    }
     if let Some(full) = &runs.full {
-        lines.push(format!("- **Last full run**: {}", counts(full)));
+        let name = match runs.full_is_part {
+            true => "Last larger run",
+            false => "Last full run",
+        };
+        lines.push(format!("- **{name}**: {}", counts(full)));
         lines.extend(failed(full));
     }
     if let Some(open) = &runs.open {
@@ -59,6 +82,21 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
         )),
     }
     lines
+}
+
+/// Stands before the numbers of a run that wasn't the last one.
+pub const LAST_WITH_NUMBERS: &str = "**Last run with numbers**: ";
+
+/// `just test`, ended with exit code 0.
+fn unseen_run(run: &UnseenRun) -> String {
+    let command = short(&run.command.replace('`', "'"), COMMAND_CHARS_MAX);
+    let end = match run.end {
+        UnseenEnd::Worked => ", ended with exit code 0",
+        UnseenEnd::Failed => ", failed",
+        UnseenEnd::Silent => ", showed no failures",
+        UnseenEnd::Unknown => ", has no numbers in the log",
+    };
+    format!("`{command}`{end}")
 }
 
 /// The names of what failed.

@@ -326,7 +326,7 @@ impl Told {
     }
 
     fn count_tests(&mut self, row: &Labelled, summary: &Summary) {
-        let found = match summary.tests.as_ref().map(|runs| runs.what.last.failed > 0) {
+        let found = match summary.tests.as_ref().map(|runs| runs.what.is_failed()) {
             Some(true) => "failed",
             Some(false) => "passed",
             None => "none",

@@ -3,6 +3,7 @@
 //! Knows what follows a command in its line, and so whether the line's exit code tells how it ended.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
+use super::test_scope::{TestScope, test_scope};
 use crate::rules::shell;
 use crate::rules::table;
 use aho_corasick::AhoCorasick;
@@ -36,9 +37,37 @@ pub enum CheckEnd {
 pub fn checks(line: &str) -> Vec<CommandCheck> {
     let mut found = Vec::new();
     if TABLE.hints.is_match(line) && !line.contains("git stash") {
-        read(line, 0, &mut found);
+        let wanted = Wanted {
+            classes: &TABLE.classes,
+            any_reader: false,
+        };
+        read(line, 0, &wanted, &mut found);
     }
     found
+}
+
+/// Those of a line that run all of a project's tests, as far as its command says; among them tasks that may only check,
+/// which [`names_tests`] tells. Cost as of [`checks`].
+pub fn whole_test_runs(line: &str) -> Vec<CommandCheck> {
+    let mut found = Vec::new();
+    let mut hints = TABLE.test_hints.find_iter(line);
+    // `git checkout` is no check
+    let has_hint = hints.any(|hint| !line[hint.end()..].starts_with("out"));
+    if has_hint && !line.contains("git stash") {
+        let wanted = Wanted {
+            classes: &TABLE.test_classes,
+            any_reader: true,
+        };
+        read(line, 0, &wanted, &mut found);
+        found.retain(|run| test_scope(&run.words.join(" ")) == Some(TestScope::Whole));
+    }
+    found
+}
+
+/// The command says that tests are what it runs: `npm test`, but not `make check`.
+pub fn names_tests(words: &[String]) -> bool {
+    let mut words = words.iter();
+    words.any(|word| TABLE.test_names.is_match(word))
 }
 
 /// What a shown output says; `None` where nobody knows, or nothing was checked.
@@ -66,7 +95,14 @@ pub fn only_lists(words: &[String]) -> bool {
     })
 }
 
-fn read(line: &str, depth: u8, found: &mut Vec<CommandCheck>) {
+/// Which commands are looked for.
+struct Wanted<'t> {
+    classes: &'t [String],
+    /// Also those whose output something reads that leaves out what matters.
+    any_reader: bool,
+}
+
+fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck>) {
     let mut from = 0;
     for simple in shell::read(line).iter().take(COMMANDS_MAX) {
         let Some(at) = line[from..].find(&*simple.words[0]).map(|at| from + at) else {
@@ -82,15 +118,16 @@ fn read(line: &str, depth: u8, found: &mut Vec<CommandCheck>) {
             Some(Ran::Script(script))
                 if depth < DEPTH_MAX && end(&line[from..]) == Some(CheckEnd::Own) =>
             {
-                read(&script, depth + 1, found);
+                read(&script, depth + 1, wanted, found);
             }
             Some(Ran::Words(..)) => {
                 let judged = judge(simple, depth, None);
                 let is_one = judged.is_some_and(|judged| match judged.verdict {
-                    Verdict::Class(class) => TABLE.classes.contains(&class.name),
+                    Verdict::Class(class) => wanted.classes.contains(&class.name),
                     Verdict::Name(_) => false,
                 });
-                if is_one && let Some(end) = end(&line[from..]) {
+                let any = wanted.any_reader.then_some(CheckEnd::Output);
+                if is_one && let Some(end) = end(&line[from..]).or(any) {
                     let words = simple.words.iter().map(|word| word.to_string()).collect();
                     found.push(CommandCheck { words, end });
                 }
@@ -153,6 +190,9 @@ fn operator(rest: &str) -> (usize, &str) {
 struct Written {
     classes: Vec<String>,
     hints: Vec<String>,
+    test_classes: Vec<String>,
+    test_hints: Vec<String>,
+    test_names: Vec<String>,
     lists: Vec<String>,
     passes: Vec<String>,
     absent: Vec<String>,
@@ -164,9 +204,12 @@ struct Written {
 
 struct Table {
     classes: Vec<String>,
+    test_classes: Vec<String>,
     lists: Vec<String>,
     passes: Vec<String>,
     hints: AhoCorasick,
+    test_hints: AhoCorasick,
+    test_names: AhoCorasick,
     absent: AhoCorasick,
     clean: AhoCorasick,
     broken: AhoCorasick,
@@ -182,10 +225,13 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     };
     Table {
         hints: words(&written.hints),
+        test_hints: words(&written.test_hints),
+        test_names: words(&written.test_names),
         absent: words(&written.absent),
         clean: words(&written.clean),
         broken: words(&written.broken),
         classes: written.classes,
+        test_classes: written.test_classes,
         lists: written.lists,
         passes: written.passes,
     }
@@ -209,6 +255,28 @@ mod tests {
             });
             assert_eq!(found.collect::<BTreeMap<_, _>>(), wants, "{line}");
         }
+    }
+
+    #[test]
+    fn runs_of_all_tests_are_found_with_how_their_end_is_told() {
+        let found = |line: &str| {
+            let runs = whole_test_runs(line).into_iter();
+            let told = runs.map(|run| (run.words.join(" "), run.end, names_tests(&run.words)));
+            told.collect::<Vec<_>>()
+        };
+        let run = |line: &str, end, named| (line.to_owned(), end, named);
+        use CheckEnd::{First, Output, Own};
+        assert_eq!(found("cd x && npm test"), [run("npm test", Own, true)]);
+        assert_eq!(
+            found("mise run check 2>&1 | tail -15"),
+            [run("mise run check", Output, false)]
+        );
+        assert_eq!(
+            found("just test && git commit -m x"),
+            [run("just test", First, true)]
+        );
+        assert_eq!(found("go test ./a; npm run lint; cat test.log"), []);
+        assert_eq!(found("git stash && npm test"), []);
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub struct Act {
     /// as seen from where the line begins. Absent where the command doesn't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<String>,
+    /// Where a file or folder goes, as `names` has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     /// A commit that prints nothing, a pull request that is a draft, changes that are staged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
@@ -62,6 +65,10 @@ pub enum HistoryAction {
     Delete,
     /// A file is deleted.
     Drop,
+    /// A file that is kept gets another name.
+    Rename,
+    /// A file gets another name.
+    Move,
     /// A file is put back to what it was.
     Restore,
     /// What runs in the background is asked for its output.
@@ -107,6 +114,7 @@ impl Act {
         Act {
             does,
             names: None,
+            to: None,
             marked: false,
             away: false,
         }
@@ -190,6 +198,7 @@ fn act(
     let made = |names: Option<String>| Act {
         does: row.does,
         names,
+        to: None,
         marked: row.marked.iter().any(|flag| flag.is_in(args)),
         away: place.is_away(args),
     };
@@ -212,8 +221,43 @@ fn act(
             let files = row.files(args).take(FILES_MAX);
             acts.extend(files.filter_map(|file| Some(made(Some(place.at(file)?)))));
         }
+        HistoryAction::Rename | HistoryAction::Move => {
+            let files: Vec<&str> = row.files(args).take(FILES_MAX).collect();
+            let moved = moved(&files).filter_map(|(from, to)| {
+                let from = place.at(from).filter(|from| !from.contains('*'))?;
+                let to = Some(place.at(&to)?);
+                Some(Act {
+                    to,
+                    ..made(Some(from))
+                })
+            });
+            acts.extend(moved);
+        }
         _ => acts.push(made(None)),
     }
+}
+
+/// What goes where: the last one is the place, a folder if several go there or it looks like one.
+fn moved<'f>(files: &'f [&'f str]) -> impl Iterator<Item = (&'f str, String)> {
+    let (to, from) = files.split_last().unwrap_or((&"", &[]));
+    from.iter().map(move |file| {
+        let looks_so = to.ends_with('/') || *to == "." || has_ending(file) && !has_ending(to);
+        let (to, name) = (to.trim_end_matches('/'), file_name(file));
+        match (from.len() > 1 || looks_so, to) {
+            (true, ".") => (*file, name.to_owned()),
+            (true, to) => (*file, format!("{to}/{name}")),
+            (false, to) => (*file, to.to_owned()),
+        }
+    })
+}
+
+fn file_name(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn has_ending(path: &str) -> bool {
+    file_name(path).trim_start_matches('.').contains('.')
 }
 
 /// Files of one command that are told.
@@ -403,10 +447,12 @@ mod tests {
                 let mark = if act.marked { "!" } else { "" };
                 let mark = if act.away { "?" } else { mark };
                 let names = act.names.map(|names| format!(" \"{names}\""));
+                let to = act.to.map(|to| format!(" to \"{to}\""));
                 format!(
-                    "{}{mark}{}",
+                    "{}{mark}{}{}",
                     action.as_str().unwrap_or(""),
-                    names.unwrap_or_default()
+                    names.unwrap_or_default(),
+                    to.unwrap_or_default()
                 )
             });
             assert_eq!(found.collect::<Vec<_>>(), wants, "{line}");

@@ -180,17 +180,22 @@ fn what_a_branch_keeps_is_not_reset_away_and_a_list_of_branches_keeps_nothing() 
 }
 
 #[test]
-fn without_a_remote_nothing_is_said_of_pushing() {
+fn without_a_remote_only_the_log_is_told_of_pushing() {
     let (first, second) = (commit("a: b"), commit("b"));
     let (one, two) = (line(1, "", &first), line(2, "", &second));
-    for (lines, wants) in [
-        (&[one][..], "Committed, not pushed: a: b"),
-        (&[one, two], "2 commits not pushed, the last: b"),
+    for (lines, has_remote, wants) in [
+        (&[one][..], true, "Committed, not pushed: a: b"),
+        (&[one, two], true, "2 commits not pushed, the last: b"),
+        (&[one], false, "Committed; the log shows no push: a: b"),
+        (
+            &[one, two],
+            false,
+            "2 commits; the log shows no push, the last: b",
+        ),
     ] {
-        assert_eq!(unpushed(&commits(lines), false), None);
-        let step = unpushed(&commits(lines), true).expect("a step").what;
+        let step = unpushed(&commits(lines), has_remote).expect("a step").what;
         assert_eq!(step, wants);
-        assert_eq!(says_unpushed(&step), Some(true), "{step}");
+        assert_eq!(says_unpushed(&step), Some(has_remote), "{step}");
     }
     // as earlier versions wrote it
     for step in ["Committed: a: b", "2 commits made, the last: b"] {
@@ -217,6 +222,15 @@ fn without_a_remote_nothing_is_said_of_pushing() {
     ] {
         assert_eq!(has_remote(&[digest(text)]), wants, "{text}");
     }
+    let said = |text| LocatedItem::sample(ItemKind::Agent, 3, text, &[]);
+    for (text, wants) in [
+        ("Agent: It is on the branch; no PR yet.", true),
+        ("Agent: This answers PR #7.", true),
+        ("Agent: The button is pushed twice.", false),
+    ] {
+        assert_eq!(has_remote(&[said(text)]), wants, "{text}");
+    }
+    assert!(has_no_remote(&[digest("Action: Bash(git init -q) → ok")]));
 }
 
 #[test]

@@ -201,7 +201,15 @@ impl Seen<'_> {
         let from = workdir.filter(|dir| !dir.is_empty());
         let from = from.map(|dir| line::absolute(dir, cwd));
         let from = from.as_deref().or(cwd);
+        let place = |path: &str| line::absolute(path, from);
         let file = |act: &Act| {
+            if let (Some(old), Some(new)) = (act.names.as_deref(), act.to.as_deref()) {
+                return Some(Finding::Moved {
+                    from: place(old),
+                    to: place(new),
+                    by_git: act.does == HistoryAction::Rename,
+                });
+            }
             let became = match act.does {
                 HistoryAction::Delete => FileFate::Deleted,
                 HistoryAction::Drop => FileFate::Dropped,
@@ -210,7 +218,7 @@ impl Seen<'_> {
             };
             let path = match act.names.as_deref()? {
                 "." => from?.to_owned(),
-                path => line::absolute(path, from),
+                path => place(path),
             };
             Some(Finding::File { path, became })
         };
