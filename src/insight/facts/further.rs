@@ -316,10 +316,19 @@ fn with_others(best: &Request<'_>, all: &[Request<'_>]) -> String {
             chosen = more;
         }
     }
+    let is_first = all.first().is_some_and(|one| one.text == best.text);
     match chosen.len() {
+        // "shorten that loop" says nothing without what was said before it
+        1 if !is_first && is_dependent(best.text) => shortened(&whole, REQUEST_CHARS_MAX),
         1 => best_text,
         _ => joined(chosen.into_iter()),
     }
+}
+
+/// Few words, one of which stands for what was said before.
+fn is_dependent(text: &str) -> bool {
+    const WORDS_MAX: usize = 3;
+    points_back(text) && content_words(text).len() <= WORDS_MAX
 }
 
 fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {

@@ -55,6 +55,23 @@ fn an_agreement_is_told_with_what_it_agrees_with() {
 }
 
 #[test]
+fn a_request_that_refers_back_is_told_from_the_beginning() {
+    let prompt = "User: the nightly build of the shop is red again, and everybody waits for an hour \
+                  until the runner in the other building says so - could we maybe build it here, on \
+                  our own machines, before anything is pushed. lets shorten that loop";
+    let told = listed(&[
+        (ItemKind::Prompt, "User: list the carts"),
+        (ItemKind::Agent, "Agent: There are two carts."),
+        (ItemKind::Prompt, prompt),
+        (ItemKind::Agent, "Agent: The shop's build runs here now."),
+    ]);
+    assert!(
+        told[0].starts_with("the nightly build of the shop is red"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn an_error_that_was_pasted_later_asks() {
     let told = |prompt: &str| {
         listed(&[
