@@ -12,6 +12,9 @@ pub struct TestRuns {
     /// How many of them failed, those that were meant to left out.
     #[serde(default)]
     pub failed: u64,
+    /// Of these, some were of some tests: those are often written to fail, so that their number says little.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed_in_part: bool,
     /// The last one.
     pub last: TestCounts,
     /// The last one was of some of the tests, chosen by name, file or package.

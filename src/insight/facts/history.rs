@@ -364,7 +364,7 @@ pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<
 
 const COMMITTED: &str = "Committed";
 const NOT_PUSHED: &str = ", not pushed";
-const NO_PUSH: &str = "; the log shows no push";
+const NO_PUSH: &str = ", no push seen";
 const LAST: &str = ", the last: ";
 
 /// A step is one of [`unpushed`]; and whether it says that there is a remote.

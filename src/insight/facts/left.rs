@@ -197,7 +197,7 @@ const NO_COMMIT: &str = "The session made no commit of its changes";
 const AFTER_COMMIT: &str = "Changed after the last commit: ";
 
 /// Nobody knows whether the last call committed them.
-const AT_END: &str = "The log ends in a call that may commit the changes";
+const AT_END: &str = "The last call may commit the changes";
 
 /// The step says that files were changed that nobody committed.
 pub fn says_uncommitted(step: &str) -> bool {

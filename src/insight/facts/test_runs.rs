@@ -24,7 +24,8 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
     let numbers = last.map(|run| counts(lines, run)).unwrap_or_default();
     let mut found = TestRuns {
         runs: runs.len() as u64,
-        failed: failed(&runs),
+        failed: failed(&runs).count() as u64,
+        failed_in_part: failed(&runs).any(|run| run.scope == Some(TestScope::Part)),
         part: last.is_some_and(|last| is_part(&runs, last, numbers.partial)),
         last: numbers,
         full: last.and_then(|last| full(&runs, last)).cloned(),
@@ -70,11 +71,10 @@ fn older(found: &mut TestRuns, green: Option<&Run<'_>>) {
     (found.full, found.full_is_part) = (None, false);
 }
 
-/// Runs that failed and were neither meant to nor of some tests: those are often written to fail.
-fn failed(runs: &[Run<'_>]) -> u64 {
+/// Runs that failed and were not meant to.
+fn failed<'r, 'c>(runs: &'r [Run<'c>]) -> impl Iterator<Item = &'r Run<'c>> {
     let failed = runs.iter().filter(|run| run.counts.failed > 0);
-    let own = failed.filter(|run| run.standing != Standing::Nothing);
-    own.filter(|run| run.scope != Some(TestScope::Part)).count() as u64
+    failed.filter(|run| run.standing != Standing::Nothing)
 }
 
 /// The numbers of a run; what a script polls may have printed some of them before.
@@ -402,10 +402,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_some_tests_that_failed_is_not_counted() {
+    fn runs_of_some_tests_that_failed_are_known() {
         let some = || ("Action: Bash(npm test -- a.test.ts) → …", run(0, 1));
         let found = runs(&[some(), some(), (NPM, run(8, 1)), (NPM, run(9, 0))]).expect("runs");
-        assert_eq!((found.runs, found.failed), (4, 1));
+        assert_eq!((found.failed, found.failed_in_part), (3, true));
+        let found = runs(&[(NPM, run(8, 1)), (NPM, run(9, 0))]).expect("runs");
+        assert_eq!((found.failed, found.failed_in_part), (1, false));
     }
 
     #[test]
