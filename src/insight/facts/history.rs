@@ -351,9 +351,10 @@ pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<
     let subject = &last.what.subject;
     let what = match (left.len(), has_remote) {
         (1, true) => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
-        (1, false) => format!("{COMMITTED}{NO_PUSH}: {subject}"),
+        // the list of commits has its subject
+        (1, false) => format!("{COMMITTED}{NO_PUSH}"),
         (many, true) => format!("{many} commits not pushed{LAST}{subject}"),
-        (many, false) => format!("{many} commits{NO_PUSH}{LAST}{subject}"),
+        (many, false) => format!("{many}{COMMITS}{NO_PUSH}"),
     };
     Some(Sourced {
         what,
@@ -365,10 +366,18 @@ pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<
 const COMMITTED: &str = "Committed";
 const NOT_PUSHED: &str = ", not pushed";
 const NO_PUSH: &str = ", no push seen";
+const COMMITS: &str = " commits";
 const LAST: &str = ", the last: ";
 
 /// A step is one of [`unpushed`]; and whether it says that there is a remote.
 pub fn says_unpushed(step: &str) -> Option<bool> {
+    let unseen = step.strip_suffix(NO_PUSH).map(|what| {
+        let many = what.strip_suffix(COMMITS).unwrap_or_default();
+        what == COMMITTED || !many.is_empty() && many.bytes().all(|b| b.is_ascii_digit())
+    });
+    if unseen == Some(true) {
+        return Some(false);
+    }
     let (head, _) = step.split_once(": ")?;
     let many = head.strip_suffix(LAST.trim_end_matches(": "));
     let many = many.and_then(|head| head.split_once(' '));
@@ -376,8 +385,7 @@ pub fn says_unpushed(step: &str) -> Option<bool> {
     match many {
         Some((_, "commits not pushed")) => Some(true),
         Some((_, "commits made")) => Some(false),
-        Some((_, rest)) if rest.strip_prefix("commits") == Some(NO_PUSH) => Some(false),
-        _ if head == COMMITTED || head.strip_prefix(COMMITTED) == Some(NO_PUSH) => Some(false),
+        _ if head == COMMITTED => Some(false),
         _ => (head.strip_prefix(COMMITTED) == Some(NOT_PUSHED)).then_some(true),
     }
 }

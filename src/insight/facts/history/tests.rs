@@ -186,8 +186,8 @@ fn without_a_remote_only_the_log_is_told_of_pushing() {
     for (lines, has_remote, wants) in [
         (&[one][..], true, "Committed, not pushed: a: b"),
         (&[one, two], true, "2 commits not pushed, the last: b"),
-        (&[one], false, "Committed, no push seen: a: b"),
-        (&[one, two], false, "2 commits, no push seen, the last: b"),
+        (&[one], false, "Committed, no push seen"),
+        (&[one, two], false, "2 commits, no push seen"),
     ] {
         let step = unpushed(&commits(lines), has_remote).expect("a step").what;
         assert_eq!(step, wants);
