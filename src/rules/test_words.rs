@@ -42,6 +42,11 @@ pub fn blames_others(words: &str) -> bool {
     TABLE.others.found(words).next().is_some()
 }
 
+/// Whether a task is only to see whether tests, a build or checks pass.
+pub fn is_only_a_check(task: &str) -> bool {
+    TABLE.only_checks.says(task)
+}
+
 /// The last two sentences: the last one is often only `Let me run it:`.
 fn last(words: &str) -> Option<&str> {
     let line = words.trim().lines().next_back()?;
@@ -59,6 +64,7 @@ struct Written {
     fails: WrittenCues,
     fails_on_purpose: WrittenCues,
     others: WrittenCues,
+    only_checks: WrittenCues,
 }
 
 struct Table {
@@ -67,6 +73,7 @@ struct Table {
     fails: SentenceCues,
     fails_on_purpose: SentenceCues,
     others: SentenceCues,
+    only_checks: SentenceCues,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -77,6 +84,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         fails: written.fails.into(),
         fails_on_purpose: written.fails_on_purpose.into(),
         others: written.others.into(),
+        only_checks: written.only_checks.into(),
     }
 });
 
@@ -97,6 +105,7 @@ mod tests {
         written.fails.samples.hold(|words| fails(words).is_some());
         written.fails_on_purpose.samples.hold(fails_on_purpose);
         written.others.samples.hold(blames_others);
+        written.only_checks.samples.hold(is_only_a_check);
     }
 
     #[test]

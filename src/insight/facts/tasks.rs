@@ -10,6 +10,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
 use crate::rules::paths::is_source;
+use crate::rules::test_words::is_only_a_check;
 use crate::rules::words::{content_words, tokens};
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
@@ -106,6 +107,10 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
     }
     let open: Vec<Vec<String>> = tasks.open.iter().map(|task| topic(&task.what)).collect();
     tasks.done.retain(|done| {
+        // tests and checks say themselves how they ended
+        if is_only_a_check(&done.what) {
+            return false;
+        }
         let done = topic(&done.what);
         let is_within = |open: &Vec<String>| done.iter().all(|word| open.contains(word));
         done.len() < TOPIC_WORDS_MIN || !open.iter().any(is_within)
@@ -453,6 +458,17 @@ mod tests {
         ]);
         assert_eq!(texts(&found.open), Vec::<&str>::new());
         assert_eq!(texts(&found.done), ["two", "b"]);
+    }
+
+    #[test]
+    fn a_run_of_checks_that_was_ticked_off_is_told_by_its_end() {
+        let list = [Finding::Plan(vec![
+            task(None, "Rename the cart", TaskState::Done),
+            task(None, "Run CI checks", TaskState::Done),
+        ])];
+        let found = tasks(&[line(ItemKind::Digest, "Action: x", &list)]);
+        assert_eq!(texts(&found.done), ["Rename the cart"]);
+        assert!(found.open.is_empty());
     }
 
     #[test]
