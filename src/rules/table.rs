@@ -4,8 +4,9 @@
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, StartKind};
 use regex::Regex;
 use serde::Deserialize;
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// The text of the table `src/rules/$name.yaml`, or `src/$room/$name.yaml`: with samples, as it is written, in tests; as it was
 /// built in the program.
@@ -42,12 +43,23 @@ pub fn rows<T: Deserialize<'static>>(embedded: &'static str) -> T {
     rows.unwrap_or_else(|error| panic!("an embedded table: {error}"))
 }
 
-/// As the build writes it for the program: a bare `null` or `yes` is no word there.
-fn through_json<T: Deserialize<'static>>(yaml: &str) -> Result<T, String> {
-    let table: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-    let json = serde_json::to_string(&table).map_err(|e| e.to_string())?;
-    // tests only: the program's tables are constants
-    serde_json::from_str(json.leak()).map_err(|e| e.to_string())
+/// As the build writes it for the program: a bare `null` or `yes` is no word there. Each table is turned into JSON
+/// once, and kept: rows may borrow from it.
+fn through_json<T: Deserialize<'static>>(yaml: &'static str) -> Result<T, String> {
+    static WRITTEN: Mutex<BTreeMap<usize, &'static str>> = Mutex::new(BTreeMap::new());
+    let place = yaml.as_ptr() as usize;
+    let known = WRITTEN.lock().expect("no panic").get(&place).copied();
+    let json = match known {
+        Some(json) => json,
+        None => {
+            let table: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
+            let json = serde_json::to_string(&table).map_err(|e| e.to_string())?;
+            let json: &'static str = json.leak();
+            WRITTEN.lock().expect("no panic").insert(place, json);
+            json
+        }
+    };
+    serde_json::from_str(json).map_err(|e| e.to_string())
 }
 
 /// A pattern of a table. `\w`, `\d`, `\s` and `\b` mean ASCII: Unicode's classes take a run of one line
