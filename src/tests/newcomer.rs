@@ -491,15 +491,6 @@ fn all_failures_look_alike() {
             "error: SESSION or EPISODE is missing\nhint: sessionmill show --help\n",
         ),
         (
-            "memories edit",
-            "error: MEMORY and one of --title, --text or --stdin are missing\n\
-             hint: sessionmill memories edit --help\n",
-        ),
-        (
-            "graph",
-            "error: unrecognized subcommand 'graph'\nhint: sessionmill --help\n",
-        ),
-        (
             "show nope",
             "error: no session or episode begins with nope\nhint: sessionmill sessions\n",
         ),
@@ -514,6 +505,24 @@ fn all_failures_look_alike() {
         "{}",
         bare.shown()
     );
+}
+
+#[test]
+fn what_a_line_lacks_is_named_and_nothing_far_is_suggested() {
+    let desk = Desk::new();
+    for (line, wants) in [
+        (
+            "memories edit",
+            "error: MEMORY and one of --title, --text or --stdin are missing\n\
+             hint: sessionmill memories edit --help\n",
+        ),
+        (
+            "graph",
+            "error: unrecognized subcommand 'graph'\nhint: sessionmill --help\n",
+        ),
+    ] {
+        assert_eq!(desk.run(&format!("sessionmill {line}")).stderr, wants);
+    }
 }
 
 #[test]
