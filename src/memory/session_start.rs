@@ -9,6 +9,7 @@ use super::session_summary::ending_of;
 use super::trusted::trusted;
 use super::workspace::Workspace;
 use crate::config::trust::Trusts;
+use crate::insight::facts::says_unpushed;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::summary::{LlmAdditions, SessionCommit, Sourced, Summary, is_quiet};
@@ -123,10 +124,10 @@ impl Last<'_> {
         let nothing = LlmAdditions::default();
         let llm = summary.llm.as_ref().unwrap_or(&nothing);
         let mut facts: Vec<RecalledFact> = self.came_to(summary, llm).into_iter().collect();
-        let steps = summary
-            .next_steps
-            .iter()
-            .map(|step| self.at(step, &step.what));
+        // where nobody knows of a remote, commits may be no step
+        let steps = summary.next_steps.iter();
+        let steps = steps.filter(|step| says_unpushed(&step.what) != Some(false));
+        let steps = steps.map(|step| self.at(step, &step.what));
         let more = llm.next_steps.iter().map(|step| self.whole(step.clone()));
         facts.extend(steps.chain(more).take(OPEN_MAX).map(|mut fact| {
             fact.text.insert_str(0, "Left open: ");
