@@ -418,7 +418,8 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     ];
     // words of people and agents: a branch or a commit that was or wasn't pushed, a pull request with its number
     static SAID: LazyLock<Regex> = LazyLock::new(|| {
-        let words = r"(?i)\b(?:not pushed|unpushed|ahead of origin|ready to push|didn't push|push it|pushed? to (?:origin|the remote|github|gitlab)|(?:a|the|no|open|draft) (?:PR|pull request|merge request)\b|(?:PR|pull request|merge request) #?\d)";
+        // without Unicode's boundaries, which keep the fast engines out
+        let words = r"(?i)(?-u:\b)(?:not pushed|unpushed|ahead of origin|ready to push|didn't push|push it|pushed? to (?:origin|the remote|github|gitlab)|(?:a|the|no|open|draft) (?:PR|pull request|merge request)(?-u:\b)|(?:PR|pull request|merge request) #?[0-9])";
         Regex::new(words).expect("a constant")
     });
     let told = found(lines).any(|(_, finding)| {

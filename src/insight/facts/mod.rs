@@ -71,7 +71,8 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         history::note_older(&mut next, &commits, lines);
     }
     let has_tasks = !next.is_empty();
-    if !commits.is_empty() {
+    // the whole session is looked through for a remote: only where some commit may still have to go there
+    if history::unpushed(&commits, true).is_some() {
         let has_remote = history::has_remote(lines);
         let unpushed = history::unpushed(&commits, has_remote);
         next.extend(unpushed.filter(|_| has_remote || !history::has_no_remote(lines)));
