@@ -96,17 +96,27 @@ pub fn told(refused: &clap::Error, command: &str, tree: &clap::Command) -> (Stri
 fn missing(mut args: Vec<&str>) -> String {
     // what has a place of its own before what may be one of several options
     args.sort_by_key(|arg| arg.contains("|--"));
+    let is_one = args.len() == 1;
     let named = args.iter().map(|arg| {
+        let arg = arg.trim_end_matches("...");
         let bare = arg.strip_prefix('<').and_then(|arg| arg.strip_suffix('>'));
-        let names = bare.unwrap_or(arg).split('|');
-        let names: Vec<&str> = names.filter_map(|name| name.split(' ').next()).collect();
+        // an option's value may have names of its own: `--sort <AGE|SIZE>`
+        let names = match bare {
+            Some(bare) => bare.split('|').collect(),
+            None => vec![arg],
+        };
+        let names: Vec<&str> = names
+            .iter()
+            .filter_map(|name| name.split(' ').next())
+            .collect();
         match names.len() {
+            2 if !is_one => format!("either {}", listed(names)),
             0..=2 => listed(names),
             _ => format!("one of {}", listed(names)),
         }
     });
     let named: Vec<String> = named.collect();
-    let is = if named.len() > 1 { "are" } else { "is" };
+    let is = if is_one { "is" } else { "are" };
     format!("{} {is} missing", named.join(" and "))
 }
 

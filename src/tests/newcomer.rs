@@ -517,6 +517,14 @@ fn what_a_line_lacks_is_named_and_nothing_far_is_suggested() {
              hint: sessionmill memories edit --help\n",
         ),
         (
+            "promote",
+            "error: --kind and either --text or --stdin are missing\nhint: sessionmill promote --help\n",
+        ),
+        (
+            "deliver dead drop",
+            "error: EPISODE is missing\nhint: sessionmill deliver dead drop --help\n",
+        ),
+        (
             "graph",
             "error: unrecognized subcommand 'graph'\nhint: sessionmill --help\n",
         ),

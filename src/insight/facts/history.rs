@@ -5,6 +5,7 @@ use super::line::{LocatedItem, found};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, PullRequestState};
 use crate::model::summary::{SessionCommit, Sourced};
+use crate::rules::table;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -418,9 +419,8 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     ];
     // words of people and agents: a branch or a commit that was or wasn't pushed, a pull request with its number
     static SAID: LazyLock<Regex> = LazyLock::new(|| {
-        // without Unicode's boundaries, which keep the fast engines out
-        let words = r"(?i)(?-u:\b)(?:not pushed|unpushed|ahead of origin|ready to push|didn't push|push it|pushed? to (?:origin|the remote|github|gitlab)|(?:a|the|no|open|draft) (?:PR|pull request|merge request)(?-u:\b)|(?:PR|pull request|merge request) #?[0-9])";
-        Regex::new(words).expect("a constant")
+        let words = r"(?i)\b(?:not pushed|unpushed|ahead of origin|ready to push|didn't push|push it|pushed? to (?:origin|the remote|github|gitlab)|(?:a|the|no|open|draft) (?:PR|pull request|merge request)\b|(?:PR|pull request|merge request) #?\d)";
+        table::regex(words)
     });
     let told = found(lines).any(|(_, finding)| {
         matches!(

@@ -4,7 +4,7 @@
 use super::line::LocatedItem;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::rules::commands;
+use crate::rules::{commands, table};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -81,9 +81,8 @@ pub fn is_hook(call: &str) -> bool {
 
 /// A filter that leaves out what passed, or shows only what failed.
 pub fn hides_passed(call: &str) -> bool {
-    static FILTER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)").expect("a constant")
-    });
+    static FILTER: LazyLock<Regex> =
+        LazyLock::new(|| table::regex(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)"));
     FILTER.captures_iter(call).any(|filter| {
         let filter = filter[1].to_lowercase();
         let leaves_out = filter.split(' ').any(|word| {

@@ -1,5 +1,6 @@
 //! The files that commands of a shell write, as far as a digest shows their lines.
 
+use crate::rules::table;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -8,7 +9,7 @@ pub fn written(text: &str) -> Vec<&str> {
     static INTO: LazyLock<Regex> = LazyLock::new(|| {
         let before = r"(?:^|[^=\-<>0-9&])>>?|\btee (?:-a )?";
         let whole = format!(r#"(?:{before}) *["']?([^\s"'<>|&;()]+)"#);
-        Regex::new(&whole).expect("a constant")
+        table::regex(&whole)
     });
     let call = text.split_once(" → ").map_or(text, |(call, _)| call);
     let mut all = Vec::new();

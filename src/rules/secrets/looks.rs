@@ -212,18 +212,20 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let tag = value.len() > 1 && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_lowercase);
     let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
     let same = value.windows(2).all(|two| two[0] == two[1]);
-    refers
-        || tag
-        || variable
-        || same
-        || is_resource(&lower)
-        || no_secrets().inside.iter().any(holds)
+    refers || tag || variable || same || is_resource(value) || no_secrets().inside.iter().any(holds)
 }
 
-/// Where a store of secrets has it: `projects/7/secrets/db-pass/versions/latest`.
+/// Where a store of secrets has it: `projects/7/secrets/db-pass/versions/latest`, also behind a variable's name.
+/// Nothing but a path of names: what stands beside such a path may be a secret.
 fn is_resource(value: &[u8]) -> bool {
-    let holds = |folder: &[u8]| memchr::memmem::find(value, folder).is_some();
-    holds(b"/secrets/") || value.starts_with(b"secrets/")
+    let is_name = |name: &[u8]| name.iter().all(|b| b.is_ascii_uppercase() || *b == b'_');
+    let path = match value.iter().position(|b| *b == b'=') {
+        Some(at) if is_name(&value[..at]) => &value[at + 1..],
+        _ => value,
+    };
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./".contains(b);
+    let holds = |folder: &[u8]| memchr::memmem::find(path, folder).is_some();
+    path.iter().all(plain) && (holds(b"/secrets/") || path.starts_with(b"secrets/"))
 }
 
 /// What a statement, a format or a pattern has for a value: `:password`, `?`, `%s`, `%{lookup}`, `.*`.
