@@ -68,6 +68,13 @@ pub enum Finding {
     },
     /// A list of tasks, all of it.
     Plan(Vec<Task>),
+    /// A file that says what is to be done was read from its beginning.
+    PlanRead {
+        /// As in `Changed`.
+        path: String,
+        /// Its first heading.
+        title: String,
+    },
     /// One task changed.
     Task(Task),
     /// A person answered a question.

@@ -56,6 +56,31 @@ pub fn is_throwaway(path: &str) -> bool {
     })
 }
 
+fn plan_names() -> &'static Plans {
+    static TABLE: LazyLock<Plans> = LazyLock::new(|| written().plans);
+    &TABLE
+}
+
+/// Some word of a text, in lower case, is one that files that say what is to be done are named by.
+pub fn names_plan(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| plan_names().words.iter().any(|known| known == word))
+}
+
+/// A file that says what is to be done: a plan, a specification, a task.
+pub fn is_plan(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let mut parts = path.rsplit(['/', '\\']);
+    let name = parts.next().unwrap_or_default();
+    let Some((stem, end)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let is_one = |of: &[String], word: &str| of.iter().any(|known| known == word);
+    let names = plan_names();
+    let mut is_within = || parts.next().is_some_and(|folder| is_one(&names.folders, folder));
+    is_one(&names.ends, end) && (names_plan(stem) || is_within())
+}
+
 /// A file that holds code.
 pub fn is_source(path: &str) -> bool {
     static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().source.ends);
@@ -115,6 +140,7 @@ impl Row {
 struct Written {
     files: Paths,
     throwaway: Throwaway,
+    plans: Plans,
     source: Source,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<Dimension>>,
@@ -124,6 +150,16 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct Throwaway {
     parts: Vec<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plans {
+    words: Vec<String>,
+    folders: Vec<String>,
+    ends: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, bool>,
 }
@@ -151,6 +187,9 @@ mod tests {
         }
         for (path, wants) in written().throwaway.samples {
             assert_eq!(is_throwaway(&path), wants, "{path}");
+        }
+        for (path, wants) in written().plans.samples {
+            assert_eq!(is_plan(&path), wants, "{path}");
         }
         for (path, wants) in written().source.samples {
             assert_eq!(is_source(&path), wants, "{path}");

@@ -2,6 +2,7 @@
 //! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
 mod errands;
+mod plans;
 
 use super::ask::ask;
 use super::line::{LocatedItem, edits};
@@ -56,7 +57,7 @@ pub fn asked(
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
     let mut full = None;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
-        let command = stands_for(lines, first.at);
+        let command = plans::title(lines, first).or_else(|| stands_for(lines, first.at).map(plans::purpose));
         let (joint, kept) = command.map_or(("; ", 0), |_| (": ", most));
         let more = command.map(str::to_owned);
         let more = more.or_else(|| further(first, others, context));

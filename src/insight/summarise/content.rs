@@ -104,6 +104,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Set { .. }
         | Finding::Worked { .. }
         | Finding::Plan(_)
+        | Finding::PlanRead { .. }
         | Finding::Task(_)
         | Finding::File { .. }
         | Finding::Moved { .. }

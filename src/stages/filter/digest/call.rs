@@ -147,7 +147,7 @@ impl<'a> DigestCall<'a> {
     }
 
     /// The command as it was given.
-    fn command_line(&self) -> Option<Cow<'a, str>> {
+    pub fn command_line(&self) -> Option<Cow<'a, str>> {
         let command = self
             .row
             .shows

@@ -6,6 +6,7 @@ use super::files;
 use super::history;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::people;
+use super::plans;
 use super::tasks;
 use crate::model::entry::CallStatus;
 use crate::model::finding::{FileFate, Finding, TestCounts, file_key};
@@ -53,6 +54,7 @@ impl Ended<'_> {
                 self.answered(&mut found);
                 if policy.tool_content != Keep::Out {
                     self.tasks(&mut found);
+                    found.extend(plans::read(self));
                     found.extend(history::found(self));
                 }
             }

@@ -14,6 +14,7 @@ mod other;
 mod output;
 mod patch;
 mod people;
+mod plans;
 mod shell;
 mod shorten;
 mod tasks;

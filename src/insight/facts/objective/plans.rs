@@ -1,0 +1,65 @@
+//! What a prompt that only points at a plan is about, and what a slash command is for, in few words.
+
+use super::super::line::{LocatedItem, found};
+use super::super::prompts::{Prompt, exchange, stands_for};
+use crate::model::finding::Finding;
+use crate::rules::paths::names_plan;
+
+/// The title of the plan that was read for a prompt that names one, before anything was changed.
+pub(super) fn title<'t>(lines: &[LocatedItem<'t>], prompt: &Prompt<'_, '_>) -> Option<&'t str> {
+    let command = stands_for(lines, prompt.at).unwrap_or_default();
+    let asked = format!("{} {command}", prompt.line.words()).to_lowercase();
+    let exchange = exchange(lines, prompt.at);
+    let before = found(exchange).take_while(|(_, finding)| !matches!(finding, Finding::Changed { .. }));
+    let mut read = before.filter(|(line, _)| line.main).filter_map(|(_, finding)| match finding {
+        Finding::PlanRead { path, title } => Some((path, title)),
+        _ => None,
+    });
+    let (path, title) = read.next()?;
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
+    let is_named = names_plan(&asked) || asked.contains(&name);
+    is_named.then(|| without_label(title))
+}
+
+/// `Plan: Carts add up` as `Carts add up`.
+fn without_label(title: &str) -> &str {
+    let label = title.split_once(": ").filter(|(label, _)| names_plan(&label.to_lowercase()));
+    label.map_or(title, |(_, title)| title)
+}
+
+/// With fewer characters, what a command is for says too little.
+const PURPOSE_CHARS_MIN: usize = 40;
+
+/// What a slash command is for, without how it goes about it: `Mend what the reviewers ask for using batches`.
+pub(super) fn purpose(text: &str) -> &str {
+    const WAYS: [&str; 5] = [" using ", " by ", " via ", " - ", " – "];
+    let ways = WAYS.iter().filter_map(|way| text.find(way));
+    let ends = ways.filter(|at| text[..*at].chars().count() >= PURPOSE_CHARS_MIN);
+    ends.min().map_or(text, |at| &text[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_is_for_has_no_ways() {
+        for (text, wants) in [
+            (
+                "Fetches the comments of reviewers and mends what they ask for using batches",
+                "Fetches the comments of reviewers and mends what they ask for",
+            ),
+            ("Make a commit using the rules", "Make a commit using the rules"),
+            ("Mend the cart", "Mend the cart"),
+        ] {
+            assert_eq!(purpose(text), wants);
+        }
+    }
+
+    #[test]
+    fn a_label_is_no_title() {
+        assert_eq!(without_label("Plan: Carts add up"), "Carts add up");
+        assert_eq!(without_label("Implementation Plan: Carts"), "Carts");
+        assert_eq!(without_label("Fix: Carts"), "Fix: Carts");
+    }
+}
