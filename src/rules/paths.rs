@@ -77,7 +77,11 @@ pub fn is_plan(path: &str) -> bool {
     };
     let is_one = |of: &[String], word: &str| of.iter().any(|known| known == word);
     let names = plan_names();
-    let mut is_within = || parts.next().is_some_and(|folder| is_one(&names.folders, folder));
+    let mut is_within = || {
+        parts
+            .next()
+            .is_some_and(|folder| is_one(&names.folders, folder))
+    };
     is_one(&names.ends, end) && (names_plan(stem) || is_within())
 }
 

@@ -66,6 +66,11 @@ pub fn is_unchanged(sentence: &str) -> bool {
     TABLE.unchanged.says(sentence)
 }
 
+/// The sentence says only that the agent is ready for the work, or knows what it is about.
+pub fn is_readiness(sentence: &str) -> bool {
+    TABLE.ready.says(sentence)
+}
+
 /// The prompt asks for an account of the session.
 pub fn sums_up(sentence: &str) -> bool {
     TABLE.sums.says(sentence)
@@ -81,6 +86,7 @@ struct Written {
     restated: FxHashSet<String>,
     moved: WrittenCues,
     unchanged: WrittenCues,
+    ready: WrittenCues,
     sums: WrittenCues,
     #[cfg(test)]
     samples: Samples,
@@ -100,6 +106,7 @@ struct Table {
     restated: FxHashSet<String>,
     moved: SentenceCues,
     unchanged: SentenceCues,
+    ready: SentenceCues,
     sums: SentenceCues,
 }
 
@@ -113,6 +120,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         restated: written.restated,
         moved: written.moved.into(),
         unchanged: written.unchanged.into(),
+        ready: written.ready.into(),
         sums: written.sums.into(),
     }
 });
@@ -130,6 +138,7 @@ mod tests {
         let written = written();
         written.moved.samples.hold(is_moved);
         written.unchanged.samples.hold(is_unchanged);
+        written.ready.samples.hold(is_readiness);
         written.sums.samples.hold(sums_up);
         for (line, wants) in written.samples.labels {
             assert_eq!(is_label(&line), wants, "{line}");

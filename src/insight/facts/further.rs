@@ -1,5 +1,6 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
+use super::committed::committed;
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
 use super::stated::{STEP_BYTES_MAX, one_line, stated_first};
@@ -7,7 +8,7 @@ use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
-use crate::model::summary::{SessionOutcome, Sourced};
+use crate::model::summary::{SessionCommit, SessionOutcome, Sourced};
 use crate::rules::replies::{Reply, offers, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same, sentences};
@@ -51,6 +52,8 @@ pub struct Answers<'a> {
     pub in_result: &'a [usize],
     /// Those that it took back.
     pub withdrawn: &'a FxHashSet<usize>,
+    /// Those that are left at the end.
+    pub commits: &'a [Sourced<SessionCommit>],
 }
 
 /// All but the first request: of many those that something came of, and the last ones. With what the agent said to
@@ -79,6 +82,13 @@ pub fn requests(
         };
         if answers.withdrawn.contains(&prompt.at) && answer.is_none() && !text.ends_with(')') {
             text.push_str(TAKEN_BACK);
+        }
+        if answer.is_none()
+            && !text.ends_with(NOT_DONE)
+            && let Some(committed) = committed(lines, prompt.at, answers.commits)
+        {
+            let asked = text.strip_suffix(DONE).unwrap_or(&text);
+            text = format!("{asked}{ANSWERED}{committed}");
         }
         // the objective says it, and the result what came of it
         let bare = text.strip_suffix(IN_RESULT).unwrap_or(&text);
@@ -494,12 +504,15 @@ fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
     // whoever goes on may take it up again
     let is_last = !after.iter().any(|line| line.main);
     match outcome(main().map(|line| line.item)) {
-        Some(SessionOutcome::Completed) if is_changed && !is_cut => " (done)",
+        Some(SessionOutcome::Completed) if is_changed && !is_cut => DONE,
         Some(SessionOutcome::Blocked) if is_last && !is_changed => NOT_DONE,
         _ if is_last && is_cut && !is_changed => NOT_DONE,
         _ => "",
     }
 }
+
+/// Stands behind a request that files were changed for, where the agent said no more.
+const DONE: &str = " (done)";
 
 /// Stands behind a request that nothing came of.
 const NOT_DONE: &str = " (not done)";

@@ -8,6 +8,7 @@ mod asks;
 mod changed_files;
 mod checks;
 mod code_blocks;
+mod committed;
 mod compacted;
 mod decided;
 mod errors;
@@ -16,6 +17,7 @@ mod further;
 mod history;
 mod left;
 mod line;
+mod next_headings;
 mod objective;
 mod overtaken;
 mod prompts;
@@ -52,7 +54,9 @@ pub use session_context::SessionContext;
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::summary::{SessionCommit, SessionOutcome, SettingChange, Sourced, Summary};
+use crate::model::summary::{
+    Decision, SessionCommit, SessionOutcome, SettingChange, Sourced, Summary,
+};
 use crate::rules::paths::is_throwaway;
 use line::found;
 
@@ -118,8 +122,21 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     };
     if !context.is_brief {
         add_details(&mut summary, lines);
+        drop_asked(&mut summary);
     }
     summary
+}
+
+/// Drops decisions that stand in the objective word for word.
+fn drop_asked(summary: &mut Summary) {
+    let asked = summary.asked.as_ref();
+    let asked = asked.or(summary.objective.as_ref().map(|objective| &objective.what));
+    let Some(asked) = asked else { return };
+    let is_new = |told: &Sourced<Decision>| {
+        let words = told.what.decision.trim_end_matches(['.', '…']);
+        told.what.about.is_some() || !asked.contains(words)
+    };
+    summary.decisions.retain(is_new);
 }
 
 /// What was decided, checked and mended on the way.
@@ -163,6 +180,9 @@ fn told(
     commits: &[Sourced<SessionCommit>],
 ) -> Told {
     let mut came = result::result(lines, prompts, objective);
+    if came.result.is_some() && came.opening.is_none() && !came.is_account {
+        came.opening = opened(lines, prompts, objective, &came.told, commits);
+    }
     let overtaken = overtaken::Overtaken::of(lines);
     came.said().for_each(|said| overtaken.drop_from(said, 1));
     came.answers()
@@ -171,6 +191,7 @@ fn told(
         steps: &came.steps,
         in_result: &came.told,
         withdrawn: &came.withdrawn,
+        commits,
     };
     let (mut requests, listed) = further::requests(lines, prompts, objective, &answers);
     let mut result = came.result.take();
@@ -189,6 +210,25 @@ fn told(
         steps,
         requests,
     }
+}
+
+/// What the objective was committed as, where none of these answers tells of it.
+fn opened(
+    lines: &[LocatedItem<'_>],
+    prompts: &[prompts::Prompt<'_, '_>],
+    objective: Option<&Sourced<String>>,
+    told: &[usize],
+    commits: &[Sourced<SessionCommit>],
+) -> Option<Sourced<String>> {
+    let objective = objective?;
+    let prompt = prompts
+        .iter()
+        .find(|prompt| prompt.line.line == objective.line)?;
+    let is_open = !told.contains(&prompt.at);
+    let committed = is_open
+        .then(|| committed::committed(lines, prompt.at, commits))
+        .flatten()?;
+    Some(prompt.line.source(remarks::led(remarks::FIRST, committed)))
 }
 
 /// Of each setting the first value and the last, where they differ.

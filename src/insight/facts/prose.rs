@@ -327,9 +327,20 @@ fn without_files(line: &str) -> &str {
     rest
 }
 
-/// `https://github.com/owner/shop/pull/7#files` as `shop PR #7`; other addresses without what a reader skips.
+/// `https://github.com/owner/shop/pull/7#files` as `shop PR #7`, also behind `PR`; other addresses without what a reader
+/// skips.
 fn links_shortened(line: &str) -> String {
-    let words: Vec<Cow<'_, str>> = line.split_whitespace().map(shortened).collect();
+    let mut words: Vec<Cow<'_, str>> = Vec::new();
+    for word in line.split_whitespace().map(shortened) {
+        let named = word
+            .split_once(' ')
+            .and_then(|(_, named)| named.split_once(" #"));
+        let is_named = |before: &str| {
+            named.is_some_and(|(kind, _)| before.trim_end_matches(':').eq_ignore_ascii_case(kind))
+        };
+        words.pop_if(|before| is_named(before));
+        words.push(word);
+    }
     words.join(" ")
 }
 

@@ -10,6 +10,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, announces, ending};
+use crate::rules::reports::is_readiness;
 use crate::rules::words::sentences;
 
 /// A shorter remark says that something is done, not what.
@@ -65,18 +66,23 @@ pub(super) fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
 
 /// What a remark states: not `Good.`, nor `Reading the plan...`.
 fn remark(words: &str) -> Vec<String> {
+    let stated = stated_first(words).into_iter();
+    let stated = stated.map(|line| match is_point(&line) {
+        true => line,
+        false => without_idle(&line),
+    });
+    stated.filter(|line| !line.is_empty()).collect()
+}
+
+/// The sentences of the middle of work that state something.
+pub(super) fn without_idle(line: &str) -> String {
     const WORDS_MIN: usize = 3;
     let says = |sentence: &&str| {
         let is_going_on = sentence.ends_with("...") || sentence.ends_with('…');
-        !is_going_on && sentence.split_whitespace().count() >= WORDS_MIN
+        let says = sentence.split_whitespace().count() >= WORDS_MIN;
+        says && !is_going_on && !is_readiness(sentence)
     };
-    let stated = stated_first(words)
-        .into_iter()
-        .map(|line| match is_point(&line) {
-            true => line,
-            false => sentences(&line).filter(says).collect::<Vec<_>>().join(" "),
-        });
-    stated.filter(|line| !line.is_empty()).collect()
+    sentences(line).filter(says).collect::<Vec<_>>().join(" ")
 }
 
 /// Stands before what was stated in the middle of work.

@@ -5,7 +5,9 @@ use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
-use super::remarks::{AT_FIRST, FIRST, SO_FAR, done_so_far, led, parts, so_far, states};
+use super::remarks::{
+    AT_FIRST, FIRST, SO_FAR, done_so_far, led, parts, so_far, states, without_idle, without_lead,
+};
 use super::stated::{STEP_BYTES_MAX, begun, one_line, stated};
 use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::{folded, points_back, shortened};
@@ -49,6 +51,8 @@ pub struct Results {
     pub told: Vec<usize>,
     /// In the order of time a line for each other request, and for the last, with where its prompt stands.
     pub steps: Vec<(usize, Sourced<String>)>,
+    /// The result is an account of the session.
+    pub is_account: bool,
     /// Where prompts stand whose answers the agent took back.
     pub withdrawn: FxHashSet<usize>,
     /// Steps that stand without their request: what came of work is not overtaken as answers are.
@@ -107,7 +111,10 @@ pub fn result(
     };
     let mut text = main.beginning(room);
     if main.is_partial && text.len() < SHORT_BYTES {
-        text = so_far(lines).map_or(text, |said| said.what);
+        let own = without_idle(without_lead(&text).1);
+        let own = (!own.is_empty()).then(|| led(SO_FAR, own));
+        let said = so_far(lines).map(|said| said.what);
+        text = said.or(own).unwrap_or_default();
     }
     let told = opening.iter().map(|answer| answer.at).chain([main.at]);
     let told = told.collect();
@@ -136,10 +143,11 @@ pub fn result(
         };
     }
     Results {
-        result: Some(main.line.source(text)),
+        result: (!text.is_empty()).then(|| main.line.source(text)),
         opening,
         told,
         steps,
+        is_account: main.is_account,
         withdrawn,
         own,
     }

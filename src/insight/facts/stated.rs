@@ -3,7 +3,7 @@
 
 use super::code_blocks::{Block, is_preamble, tell_only_line, without_verse};
 use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
-use super::tasks::is_about_next;
+use super::next_headings::is_about_next;
 use super::words::folded;
 use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;

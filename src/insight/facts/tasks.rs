@@ -4,6 +4,7 @@
 use super::history::says_unpushed;
 use super::left;
 use super::line::LocatedItem;
+use super::next_headings::is_about_next;
 use super::words::folded;
 use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
@@ -12,8 +13,6 @@ use crate::model::summary::Sourced;
 use crate::rules::paths::is_source;
 use crate::rules::test_words::is_only_a_check;
 use crate::rules::words::{content_words, tokens};
-use aho_corasick::AhoCorasick;
-use std::sync::LazyLock;
 
 /// Next steps of one session.
 const NEXT_STEPS_MAX: usize = 8;
@@ -260,35 +259,6 @@ fn only_pushes(step: &str) -> bool {
     first.eq_ignore_ascii_case("push") && words.count() < WORDS_MAX
 }
 
-/// What headings about what comes next say, in lower case.
-const NEXT: [&str; 25] = [
-    "next step",
-    "next up",
-    "what's next",
-    "remaining",
-    "follow-up",
-    "follow up",
-    "still to do",
-    "left to do",
-    "still open",
-    "open items",
-    "outstanding",
-    "deferred",
-    "todo",
-    "not done",
-    "not covered",
-    "not included",
-    "not yet",
-    "what's left",
-    "left open",
-    "open question",
-    "open decision",
-    "decisions needed",
-    "known gap",
-    "limitation",
-    "caveat",
-];
-
 /// Points of the list under such a heading.
 fn proposed(words: &str) -> Vec<String> {
     let mut steps = Vec::new();
@@ -331,17 +301,6 @@ fn step(point: &str) -> Option<String> {
     // what leads to its own list says what is to be done where it is more than a heading
     let is_heading = text.ends_with(':') && !text.contains(' ');
     (says && !is_heading).then(|| text.trim_end_matches(':').to_owned())
-}
-
-/// A heading about what comes next, or a line that ends with a colon.
-pub fn is_about_next(line: &str) -> bool {
-    const HEADING_BYTES_MAX: usize = 90;
-    let heading = line.starts_with('#') || line.ends_with([':', '*']);
-    if !heading || line.len() > HEADING_BYTES_MAX {
-        return false;
-    }
-    static FINDS: LazyLock<AhoCorasick> = LazyLock::new(|| AhoCorasick::new(NEXT).expect("words"));
-    FINDS.is_match(&line.to_lowercase())
 }
 
 /// The text of `- …`, `* …` or `1. …`.

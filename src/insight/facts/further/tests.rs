@@ -119,6 +119,7 @@ fn an_answer_that_was_taken_back_is_not_told() {
         steps: &[],
         in_result: &[],
         withdrawn: &withdrawn,
+        commits: &[],
     };
     let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &answers);
     let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();

@@ -10,20 +10,29 @@ pub(super) fn title<'t>(lines: &[LocatedItem<'t>], prompt: &Prompt<'_, '_>) -> O
     let command = stands_for(lines, prompt.at).unwrap_or_default();
     let asked = format!("{} {command}", prompt.line.words()).to_lowercase();
     let exchange = exchange(lines, prompt.at);
-    let before = found(exchange).take_while(|(_, finding)| !matches!(finding, Finding::Changed { .. }));
-    let mut read = before.filter(|(line, _)| line.main).filter_map(|(_, finding)| match finding {
-        Finding::PlanRead { path, title } => Some((path, title)),
-        _ => None,
-    });
+    let before =
+        found(exchange).take_while(|(_, finding)| !matches!(finding, Finding::Changed { .. }));
+    let mut read = before
+        .filter(|(line, _)| line.main)
+        .filter_map(|(_, finding)| match finding {
+            Finding::PlanRead { path, title } => Some((path, title)),
+            _ => None,
+        });
     let (path, title) = read.next()?;
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
+    let name = path
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or(path)
+        .to_lowercase();
     let is_named = names_plan(&asked) || asked.contains(&name);
     is_named.then(|| without_label(title))
 }
 
 /// `Plan: Carts add up` as `Carts add up`.
 fn without_label(title: &str) -> &str {
-    let label = title.split_once(": ").filter(|(label, _)| names_plan(&label.to_lowercase()));
+    let label = title
+        .split_once(": ")
+        .filter(|(label, _)| names_plan(&label.to_lowercase()));
     label.map_or(title, |(_, title)| title)
 }
 
@@ -49,7 +58,10 @@ mod tests {
                 "Fetches the comments of reviewers and mends what they ask for using batches",
                 "Fetches the comments of reviewers and mends what they ask for",
             ),
-            ("Make a commit using the rules", "Make a commit using the rules"),
+            (
+                "Make a commit using the rules",
+                "Make a commit using the rules",
+            ),
             ("Mend the cart", "Mend the cart"),
         ] {
             assert_eq!(purpose(text), wants);

@@ -34,8 +34,12 @@ fn printed(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace();
     let (program, file) = (words.next()?, words.next_back()?);
     let is_beginning = match program {
-        "sed" => command.contains(" -n ") && [" 1,", "'1,", "\"1,"].iter().any(|at| command.contains(at)),
-        "cat" | "bat" | "head" => words.all(|word| word.starts_with('-') || word.parse::<u32>().is_ok()),
+        "sed" => {
+            command.contains(" -n ") && [" 1,", "'1,", "\"1,"].iter().any(|at| command.contains(at))
+        }
+        "cat" | "bat" | "head" => {
+            words.all(|word| word.starts_with('-') || word.parse::<u32>().is_ok())
+        }
         _ => false,
     };
     is_beginning.then(|| file.trim_matches(['\'', '"']))
@@ -43,7 +47,10 @@ fn printed(command: &str) -> Option<&str> {
 
 /// The first heading, where nothing but a table of keys stands before it.
 fn title(text: &str) -> Option<&str> {
-    let mut lines = text.lines().map(|line| without_number(line).trim()).take(LINES_MAX);
+    let mut lines = text
+        .lines()
+        .map(|line| without_number(line).trim())
+        .take(LINES_MAX);
     let mut is_keys = false;
     let first = lines.find(|line| {
         let is_mark = *line == "---";
@@ -55,7 +62,9 @@ fn title(text: &str) -> Option<&str> {
 
 /// A line as the file has it: agents' tools number them.
 fn without_number(line: &str) -> &str {
-    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = line
+        .trim_start()
+        .trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = rest.len() < line.trim_start().len();
     let rest = rest.strip_prefix(['→', '\t']).filter(|_| is_numbered);
     rest.unwrap_or(line)
@@ -71,7 +80,10 @@ mod tests {
             ("# Carts add up\n\n## Why", Some("Carts add up")),
             ("     1→# Carts add up\n     2→", Some("Carts add up")),
             ("     1\t\n     2\t# Carts add up", Some("Carts add up")),
-            ("---\nstate: open\n---\n\n# Carts add up", Some("Carts add up")),
+            (
+                "---\nstate: open\n---\n\n# Carts add up",
+                Some("Carts add up"),
+            ),
             ("Carts\n# Carts add up", None),
             ("## Carts", None),
             ("2 carts", None),
