@@ -3,6 +3,7 @@
 
 use super::prompts::Prompt;
 use super::words::shortened;
+use crate::rules::outcome::announces;
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, tokens};
 
@@ -135,7 +136,7 @@ const FAULTS: [&str; 7] = [
     "The issue",
 ];
 
-/// What is no greeting, each once.
+/// What is no greeting, each once. In a document what announces work (`I'll look at the parser first`) is an agent's, pasted.
 fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
     let prose = &prompt.prose;
     let mut parts: Vec<Part<'p>> = Vec::new();
@@ -143,10 +144,12 @@ fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
         let Some(said) = request(sentence) else {
             continue;
         };
-        if parts.iter().any(|part| part.sentence == sentence) {
+        let is_pasted = nth > 0 && prose.headings.len() > 1 && announces(sentence);
+        if is_pasted || parts.iter().any(|part| part.sentence == sentence) {
             continue;
         }
-        let is_ask = said.kind == RequestKind::Ask;
+        // `go test` passes: what begins with code says what that does
+        let is_ask = said.kind == RequestKind::Ask && !sentence.starts_with('`');
         parts.push(Part {
             sentence,
             begins: prose.lines.contains(&nth),
@@ -196,6 +199,13 @@ mod tests {
         assert_eq!(
             told(plan, "Implement this plan: Two parsers").as_deref(),
             Some(wants)
+        );
+        let review = "User: Fix only these findings.\n\n## Findings\n\n## Review\n\nI'll look at the parser first, then at \
+            the tests. The parser drops the last row of a long table.\n`go test` passes. Keep the last row.";
+        let told = told(review, "Fix only these findings").expect("an ask");
+        assert!(
+            !told.contains("look at the parser") && told.contains("Keep the last row"),
+            "{told}"
         );
     }
 

@@ -52,3 +52,44 @@ pub(super) fn committed(
     let is_few = (1..=COMMITS_MAX).contains(&told.len());
     is_few.then(|| format!("committed: {}", told.join("; ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::facts::history::commits;
+
+    #[test]
+    fn a_request_was_committed_as_what_speaks_of_it() {
+        let commit = |subject: &str| {
+            [Finding::Commit {
+                hash: "0abc123".into(),
+                subject: subject.into(),
+                again: false,
+                size: None,
+            }]
+        };
+        let made = commit("fix: round totals half up");
+        for (kind, asked, wants) in [
+            (
+                ItemKind::Prompt,
+                "User: round the totals",
+                Some("committed: fix: round totals half up"),
+            ),
+            (ItemKind::Prompt, "User: is the page slow?", None),
+            (ItemKind::Prompt, "User: commit it", None),
+            (ItemKind::Aside, "User: totals must not be negative", None),
+        ] {
+            let lines = [
+                LocatedItem::sample(kind, 1, asked, &[]),
+                LocatedItem::sample(ItemKind::Digest, 2, "Action: Bash(git commit) → ok", &made),
+            ];
+            let told = committed(&lines, 0, &commits(&lines));
+            assert_eq!(told.as_deref(), wants, "{asked}");
+            assert_eq!(
+                committed(&lines, 0, &[]),
+                None,
+                "{asked}: it was taken back"
+            );
+        }
+    }
+}

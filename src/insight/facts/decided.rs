@@ -4,6 +4,7 @@
 mod points;
 
 use super::line::LocatedItem;
+use super::options::option_of;
 use super::prose::pasted_behind;
 use super::stated::without_targets;
 use super::words;
@@ -17,7 +18,7 @@ use crate::rules::replies::{
     recommends, reply, suggests, takes_on, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
-use crate::rules::words::{content_words, is_same, sentence_end, sentences as all_sentences};
+use crate::rules::words::{content_words, is_same, sentences as all_sentences};
 
 /// Decisions of people in one session that are listed; more of them are seldom decisions.
 const DECISIONS_MAX: usize = 12;
@@ -461,72 +462,6 @@ fn question(sentences: &[String]) -> Option<&String> {
 /// The question that a picked option answers: not whether to do what the agent would choose, `Shall I do this?`
 fn picked_for(sentences: &[String]) -> Option<&String> {
     question(sentences).filter(|asked| !words::points_back(asked))
-}
-
-/// The text of the option that an answer names, in the last list that has it.
-fn option_of(agent: &str, name: &str) -> Option<String> {
-    let named = agent.lines().rev().find_map(|line| option_text(line, name));
-    let named = named.or_else(|| {
-        let nth = ORDINALS.iter().position(|ordinal| *ordinal == name)?;
-        let list = last_list(agent);
-        let text = match name {
-            LAST => list.last(),
-            _ => list.get(nth),
-        };
-        text.map(|text| (*text).to_owned())
-    })?;
-    let text = words::folded(&named);
-    let text = match text.len() > OPTION_BYTES_MAX {
-        true => text[..sentence_end(&text)].to_owned(),
-        false => text,
-    };
-    (!text.is_empty()).then_some(text)
-}
-
-const LAST: &str = "last";
-
-/// Which of a list.
-const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", LAST];
-
-/// Of a longer option the first sentence says what it is.
-const OPTION_BYTES_MAX: usize = 240;
-
-/// What stands behind the name: `2. Keep it`, `- **Option B** — Drop it`.
-fn option_text(line: &str, name: &str) -> Option<String> {
-    const MARKS: [char; 6] = ['#', '*', '-', '•', ' ', '('];
-    const KINDS: [&str; 5] = ["option", "variant", "approach", "plan", "choice"];
-    let line = line.trim_start_matches(MARKS);
-    let kind = KINDS.iter().find_map(|kind| {
-        let start = line.get(..kind.len())?;
-        start.eq_ignore_ascii_case(kind).then_some(kind.len())
-    });
-    let rest = line[kind.unwrap_or(0)..].trim_start_matches([' ', '#']);
-    let start = rest.get(..name.len())?;
-    let rest = start
-        .eq_ignore_ascii_case(name)
-        .then(|| rest[name.len()..].trim_start_matches('*').trim_start())?;
-    let text = rest.strip_prefix(['.', ')', ':', '—', '–', '-'])?;
-    let text = text
-        .trim_start_matches(['*', ' ', '—', '–', '-', ':'])
-        .trim();
-    (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// The points of the last list in some words.
-fn last_list(words: &str) -> Vec<&str> {
-    let mut list = Vec::new();
-    for line in words.lines().rev().map(str::trim) {
-        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        let numbered = (numbered.len() < line.len()).then_some(numbered);
-        let marked = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
-        match numbered.and_then(|text| text.strip_prefix(". ")).or(marked) {
-            Some(point) => list.push(point),
-            None if list.is_empty() || line.is_empty() => {}
-            None => break,
-        }
-    }
-    list.reverse();
-    list
 }
 
 /// Most of a longer prompt was pasted: a report, a plan, a log.

@@ -1,7 +1,11 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
+mod offers;
+
 use super::committed::committed;
 use super::line::LocatedItem;
+use super::meanwhile::meanwhile;
+use super::options::with_option;
 use super::prompts::{Prompt, exchange, opens};
 use super::stated::{STEP_BYTES_MAX, one_line, stated_first};
 use super::words::{points_back, shortened};
@@ -9,9 +13,10 @@ use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionCommit, SessionOutcome, Sourced};
-use crate::rules::replies::{Reply, offers, reply};
+use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
-use crate::rules::words::{content_words, is_same, sentences};
+use crate::rules::words::{content_words, is_same};
+use offers::{agreed, with_offer, words_before};
 use rustc_hash::FxHashSet;
 
 /// Requests of one session that are listed, and of these the last ones in any case.
@@ -90,6 +95,10 @@ pub fn requests(
             let asked = text.strip_suffix(DONE).unwrap_or(&text);
             text = format!("{asked}{ANSWERED}{committed}");
         }
+        if let (Some(Answer::Result), Some(answer)) = (&answer, meanwhile(lines, prompt.at)) {
+            let asked = text.strip_suffix(IN_RESULT).unwrap_or(&text);
+            text = format!("{asked}{ANSWERED}{answer}{ALSO_IN_RESULT}");
+        }
         // the objective says it, and the result what came of it
         let bare = text.strip_suffix(IN_RESULT).unwrap_or(&text);
         if bare.len() < text.len() && first.is_some_and(|first| first.what.contains(bare)) {
@@ -129,7 +138,18 @@ pub fn last(
         let text = own_requests(prompt);
         let best = text.iter().min_by_key(rank);
         let text = best.map(|best| with_others(best, &text));
-        let text = text.or_else(|| agreed(lines, prompt))?;
+        let text = text.or_else(|| agreed(lines, prompt));
+        let words = || prompt.line.words().trim();
+        let is_done = || {
+            let exchange = exchange(lines, prompt.at).iter();
+            exchange.flat_map(|line| line.item.findings).any(changes)
+        };
+        // `push`, and nothing shows that it was
+        let is_left = || {
+            let is_short = (1..=MOVED_BYTES_MAX).contains(&words().len());
+            is_short && !words().contains("://") && !is_done()
+        };
+        let text = text.or_else(|| is_left().then(|| words().to_owned()))?;
         Some(prompt.line.source(text))
     };
     let first = first.map(|first| {
@@ -191,6 +211,9 @@ pub const ANSWERED: &str = " → ";
 /// Stands behind the request that the result is about.
 const IN_RESULT: &str = " (see Result)";
 
+/// The same, where the agent answered a part of it before.
+const ALSO_IN_RESULT: &str = " (see also Result)";
+
 /// Stands behind a request whose answer the agent took back.
 const TAKEN_BACK: &str = " (answer taken back)";
 
@@ -237,6 +260,7 @@ fn said(
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
     };
     let text = with_offer(lines, prompt, with_others(best, &requests));
+    let text = with_option(text, words_before(lines, prompt).unwrap_or_default());
     let text = &with_error(prompt, best, text);
     let is_alone = || {
         requests
@@ -400,48 +424,6 @@ fn asks_for_nothing(text: &str) -> bool {
     says == 0 || says < STATEMENT_WORDS_MIN && STATES.iter().any(|start| lower.starts_with(start))
 }
 
-/// With more words a question says what it is about.
-const VAGUE_WORDS_MAX: usize = 3;
-
-/// A question with the sentence before it.
-const AGREED_CHARS_MAX: usize = 180;
-
-/// `“yes” to: Shall I push it?`
-fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
-    const AGREES_BYTES_MAX: usize = 24;
-    let asked = asked_before(lines, prompt, true)?;
-    let words = prompt.line.words().trim();
-    let short = words.len() <= AGREES_BYTES_MAX
-        && !words.starts_with(['/', '[', '!'])
-        && !words.contains('\n');
-    short.then(|| format!("“{words}” to: {asked}"))
-}
-
-/// A request that only points at what the agent asked, or that begins by agreeing with it, with that: `“yes, add it” to:
-/// Shall I add a test?`, `run it twice (“yes” to: Shall I add a test?)`.
-fn with_offer(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, text: String) -> String {
-    const WORDS_MAX: usize = 1;
-    const ASKED_CHARS_MAX: usize = 120;
-    let words = prompt.line.words().trim();
-    let first = words.split(|c: char| !c.is_alphanumeric()).next();
-    let is_yes = first.is_some_and(|word| YES.contains(&word.to_lowercase().as_str()));
-    let says = content_words(&text);
-    let says = says.iter().filter(|word| !is_idle(word)).count();
-    let is_bare = says <= WORDS_MAX && points_back(&text);
-    if !is_yes && !is_bare {
-        return text;
-    }
-    if let Some(agreed) = agreed(lines, prompt).filter(|_| is_bare) {
-        return agreed;
-    }
-    let asked = || asked_before(lines, prompt, false);
-    let is_one = |asked: &String| offers(asked) && asked.chars().count() <= ASKED_CHARS_MAX;
-    match is_yes.then(asked).flatten().filter(is_one) {
-        Some(asked) => format!("{text} (“{}” to: {asked})", first.unwrap_or_default()),
-        None => text,
-    }
-}
-
 /// A statement with the error that was pasted beside it.
 fn with_error(prompt: &Prompt<'_, '_>, best: &Request<'_>, text: String) -> String {
     let error = prompt.prose.error.filter(|error| !text.contains(error));
@@ -453,38 +435,6 @@ fn with_error(prompt: &Prompt<'_, '_>, best: &Request<'_>, text: String) -> Stri
 
 /// Of an error that was pasted.
 const ERROR_CHARS_MAX: usize = 120;
-
-/// Words that agree before all else.
-const YES: [&str; 5] = ["yes", "yeah", "yep", "yup", "sure"];
-
-/// What the agent asked in its last paragraph before a prompt; `is_whole`: with what a vague question hangs on.
-fn asked_before(
-    lines: &[LocatedItem<'_>],
-    prompt: &Prompt<'_, '_>,
-    is_whole: bool,
-) -> Option<String> {
-    let before = lines[..prompt.at].iter().rev().find(|line| line.main);
-    let agent = before.filter(|line| line.item.kind == ItemKind::Agent)?;
-    let paragraph = agent.words().trim_end().rsplit("\n\n").next()?;
-    let paragraph = super::words::folded(paragraph);
-    // who agrees takes the first of two
-    let is_other = |sentence: &str| sentence.starts_with("Or ") || sentence.starts_with("or ");
-    let asked =
-        sentences(&paragraph).filter(|sentence| sentence.ends_with('?') && !is_other(sentence));
-    let asked = asked.last()?;
-    let before = sentences(&paragraph)
-        .take_while(|sentence| *sentence != asked)
-        .last();
-    // `Want me to make that change?` hangs on what stands before it
-    let is_vague = is_whole && content_words(asked).len() <= VAGUE_WORDS_MAX && points_back(asked);
-    let asked = match before.filter(|_| is_vague) {
-        Some(before) if before.contains(' ') && !before.ends_with('?') => {
-            format!("{before} {asked}")
-        }
-        _ => asked.to_owned(),
-    };
-    Some(shortened(&asked, AGREED_CHARS_MAX))
-}
 
 /// ` (done)`, ` (not done)`, or nothing where nobody can tell.
 fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {

@@ -11,6 +11,7 @@ use crate::rules::left::{is_settled, is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
+use crate::rules::requests::drives;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::{content_words, sentences};
 use std::collections::BTreeSet;
@@ -284,6 +285,18 @@ fn without_heading(asked: &str) -> &str {
 /// Stands before a request that the log breaks off in the middle of.
 const NOT_FINISHED: &str = "Not finished: ";
 
+/// The call that a person refused at the end, where nothing was done after that.
+pub fn refused_call(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let mut main = lines.iter().rev().filter(|line| line.main);
+    let is_said =
+        |line: &&LocatedItem<'_>| line.item.kind != ItemKind::Note && !drives(line.words());
+    let line = main.find(is_said)?;
+    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
+    let call = line.words().split(" → ").next()?;
+    let is_call = line.item.kind == ItemKind::Digest && line.item.findings.iter().any(is_refused);
+    is_call.then(|| line.source(format!("{REFUSED}{}", shortened(call, ANNOUNCED_CHARS_MAX))))
+}
+
 /// The plan that a person refused at the end.
 pub fn refused_plan(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let mut last = lines.iter().rev().filter(|line| line.main);
@@ -475,6 +488,19 @@ mod tests {
         let wants = Some("Plan not approved: Split the cart".to_owned());
         assert_eq!(said(&[line, note]), wants);
         let later = LocatedItem::sample(ItemKind::Agent, 3, "Agent: Done.", &[]);
+        assert_eq!(said(&[line, later]), None);
+    }
+
+    #[test]
+    fn a_call_that_was_refused_at_the_end_is_left() {
+        let refused = [Finding::Refused { key: 7 }];
+        let call = "Action: Bash(sudo apt install shop) → refused by the user";
+        let line = LocatedItem::sample(ItemKind::Digest, 1, call, &refused);
+        let said = |lines: &[LocatedItem<'_>]| refused_call(lines).map(|step| step.what);
+        let wants = Some("Refused by the user: Bash(sudo apt install shop)".to_owned());
+        let exit = LocatedItem::sample(ItemKind::Prompt, 2, "User: /exit", &[]);
+        assert_eq!(said(&[line, exit]), wants);
+        let later = LocatedItem::sample(ItemKind::Agent, 3, "Agent: It is built from source.", &[]);
         assert_eq!(said(&[line, later]), None);
     }
 

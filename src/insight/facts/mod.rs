@@ -17,8 +17,10 @@ mod further;
 mod history;
 mod left;
 mod line;
+mod meanwhile;
 mod next_headings;
 mod objective;
+mod options;
 mod overtaken;
 mod prompts;
 mod prose;
@@ -96,7 +98,9 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         outcome,
         Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
     ) {
-        let said = left::refused_plan(lines).or_else(|| left::announced(lines));
+        let said = left::refused_plan(lines).or_else(|| left::refused_call(lines));
+        let said = said.or_else(|| left::announced(lines));
+        let said = said.filter(|said| !next.iter().any(|known| known.line == said.line));
         let asked = || further::last(lines, &prompts, objective.as_ref());
         let begun = || left::unfinished(lines, asked()).filter(|_| !is_listed);
         next.extend(said.or_else(begun));
@@ -351,6 +355,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_decided_with_the_ask_stands_once() {
+        let ask = "User: I'd prefer that carts are kept in SQLite. Build the page of carts so that it reads them \
+            from there, and shows how old each of them is.";
+        let items = [
+            (ItemKind::Prompt, ask),
+            (ItemKind::Agent, "Agent: Done, it reads them."),
+        ];
+        let lines: Vec<LocatedItem<'_>> = items
+            .iter()
+            .map(|(kind, text)| LocatedItem::sample(*kind, 1, text, &[]))
+            .collect();
+        assert_eq!(decided::listed(&lines)[0].len(), 1, "it is one");
+        assert_eq!(facts(&lines, &SessionContext::default()).decisions, []);
+    }
+
+    #[test]
     fn so_far_is_what_remarks_state() {
         let call = (ItemKind::Digest, "Action: Read(plan.md) → 9 lines");
         let items = [
@@ -365,6 +385,22 @@ mod tests {
         ];
         let wants = "So far: Totals of carts are rounded in two places.";
         assert_eq!(told(&items).as_deref(), Some(wants));
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 1,
+        }];
+        let lines: Vec<LocatedItem<'_>> = items
+            .iter()
+            .map(|(kind, text)| match kind {
+                ItemKind::Digest => LocatedItem::sample(*kind, 1, text, &edit),
+                _ => LocatedItem::sample(*kind, 1, text, &[]),
+            })
+            .collect();
+        let last = result(&lines[..4], &prompts(&lines[..4]), None).result;
+        assert!(last.is_some(), "it was said behind the change");
+        let told = result(&[lines[0], lines[3], lines[2]], &prompts(&lines), None).result;
+        assert_eq!(told, None, "it leads to the change");
     }
 
     #[test]

@@ -50,7 +50,9 @@ pub fn asked(
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
     let opens = told(first);
-    let mut about = work.pointed_at(&whole(first, &opens, 0), is_command(first.line.words()));
+    let is_ticket = first.prose.sentences.iter().any(|said| names_ticket(said));
+    let named = whole(first, &opens, 0);
+    let mut about = work.pointed_at(&named, is_command(first.line.words()), is_ticket);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let mut text = whole(first, &opens, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     let is_bare =
@@ -235,6 +237,10 @@ fn is_pointer(text: &str) -> bool {
     let words = text.split_whitespace();
     let plain = words.filter(|word| !word.contains(['/', '#', '@']) && !word.contains("--"));
     let plain: Vec<&str> = plain.collect();
+    let is_word = |word: &&&str| word.contains(char::is_alphabetic);
+    if text.starts_with('/') && plain.iter().filter(is_word).count() >= COMMAND_WORDS_MIN {
+        return false;
+    }
     let words = content_words(&plain.join(" "));
     let mut words = words.iter().filter(|word| !names_nothing(word));
     words.nth(POINTER_WORDS_MAX).is_none()
@@ -244,6 +250,9 @@ fn is_pointer(text: &str) -> bool {
 fn about_one(text: &str) -> bool {
     is_pointer(text) && about(text).len() <= 1
 }
+
+/// What somebody types behind a slash command says with so many words what for.
+const COMMAND_WORDS_MIN: usize = 4;
 
 /// One word more than that says what an ask is about.
 const POINTER_WORDS_MAX: usize = 1;
@@ -481,8 +490,8 @@ struct Work<'l, 't> {
 
 impl Work<'_, '_> {
     /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
-    /// A command says nothing itself: the branch may.
-    fn pointed_at(&self, text: &str, is_command: bool) -> Vec<String> {
+    /// A command says nothing itself: the branch may. Of a ticket, what was committed says what it is about.
+    fn pointed_at(&self, text: &str, is_command: bool, is_ticket: bool) -> Vec<String> {
         let words: Vec<String> = tokens(text).collect();
         let is_told = |name: &str| are_told(&words, name);
         let mut names = Vec::new();
@@ -496,15 +505,30 @@ impl Work<'_, '_> {
         if is_of_pull_request(&words) && !text.contains('#') {
             names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
         }
+        // what says enough itself may have been followed by other work
         let shipped = shipped(self.lines, &words).filter(|subject| {
-            let new =
-                about(subject.split_once(": ").map_or("", |(_, subject)| subject)).into_iter();
-            let new = new.filter(|word| !words.iter().any(|told| is_same(told, word)));
-            new.count() >= NEW_WORDS_MIN || about(text).len() < WEAK_WORDS_MAX
+            let told = about(subject.split_once(": ").map_or("", |(_, subject)| subject));
+            let is_asked = |word: &&String| words.iter().any(|asked| is_same(asked, word));
+            let (asked, new): (Vec<_>, Vec<_>) = told.iter().partition(is_asked);
+            let is_same_work = asked.iter().any(|word| !is_move(word));
+            let is_weak = text.starts_with('/') || about(text).len() < WEAK_WORDS_MAX || is_ticket;
+            is_weak || is_same_work && new.len() >= NEW_WORDS_MIN
         });
         names.extend(shipped);
         names
     }
+}
+
+/// It is about something that it names by a number: `shop issue #7`, `tracker.example/shop/42`.
+fn names_ticket(text: &str) -> bool {
+    let mut words = text
+        .split_whitespace()
+        .map(|word| word.trim_end_matches(['.', ',', ':', '?', ')']));
+    words.any(|word| {
+        let number = word.rsplit(['/', '#']).next().unwrap_or_default();
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        is_number && number.len() < word.len()
+    })
 }
 
 /// With fewer, an ask only points at something.

@@ -171,7 +171,12 @@ impl<'p> Prose<'p> {
         let ends = |nth: &usize| self.headings.contains(nth) || self.points.contains(nth);
         let next = (first + 1..self.sentences.len()).take_while(|nth| !ends(nth));
         let all = std::iter::once(first).chain(next).take(SENTENCES);
-        all.map(|nth| self.sentences[nth].clone()).collect()
+        // what a colon leads to was shown, not said
+        let said = all.map(|nth| match self.sentences[nth].strip_suffix(':') {
+            Some(led) => format!("{led} …"),
+            None => self.sentences[nth].clone(),
+        });
+        said.collect()
     }
 
     fn read(&mut self, text: &'p str, before: &Said<'_>) {
@@ -204,7 +209,9 @@ impl<'p> Prose<'p> {
                 self.address.get_or_insert(bare);
             }
             let is_code = nth > 0 && (line.starts_with("    ") || line.starts_with('\t'));
-            if is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
+            // a program's own points
+            let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•');
+            if is_drawn || is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
                 self.error = self.error.or_else(|| error(bare));
                 continue;
             }
@@ -238,6 +245,9 @@ fn typed_before_log(line: &str) -> &str {
     let is_log = |rest: &str| ONE_OF.iter().any(|start| rest.starts_with(start)) || is_timed(rest);
     let mut parts = line.match_indices(": ");
     let at = parts.find(|(at, _)| is_log(&line[at + 2..]));
+    // `I get this [10:00:00.123] GET /carts`
+    let mut marked = line.match_indices(" [");
+    let at = at.or_else(|| marked.find(|(at, _)| is_timed(&line[at + 2..])));
     at.map_or(line, |(at, _)| &line[..at])
 }
 
@@ -519,6 +529,7 @@ fn last_paragraph(text: &str) -> usize {
 fn error(line: &str) -> Option<&str> {
     const ERROR_BYTES_MIN: usize = 16;
     let at = [
+        "error=",
         "error: ",
         "Error: ",
         "error:",

@@ -49,19 +49,29 @@ pub(super) fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     if last.item.kind == ItemKind::Agent && states(last.words()) {
         return None;
     }
-    let words = exchange.iter().rev();
-    let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
-    let mut said: Vec<(&LocatedItem<'_>, String)> = words
-        .map(|line| (line, one_line(&remark(line.words()), STEP_BYTES_MAX)))
-        .filter(|(_, said)| !said.is_empty())
-        .take(REMARKS_MAX)
-        .collect();
+    let words = exchange.iter().enumerate().rev();
+    let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
+    let words = words.map(|(at, line)| (at, line, one_line(&remark(line.words()), STEP_BYTES_MAX)));
+    let told = words.filter(|(.., said)| !said.is_empty());
+    let mut said: Vec<_> = told.take(REMARKS_MAX).collect();
+    // what was said only before anything was changed is what was to be done
+    let first = exchange.iter().position(|line| line.main && is_edit(line));
+    let is_late = |at: usize| first.is_none_or(|first| at > first);
+    if !said.first().is_some_and(|(at, ..)| is_late(*at)) {
+        return None;
+    }
     said.reverse();
-    let all: Vec<String> = said.iter().map(|(_, said)| said.clone()).collect();
-    let (last, _) = said.last()?;
+    let all: Vec<String> = said.iter().map(|(.., said)| said.clone()).collect();
+    let (_, last, _) = said.last()?;
     let text = all.join(" ");
     let is_enough = text.chars().count() >= REMARK_CHARS_MIN;
     is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
+}
+
+/// A call that changed a file.
+pub(super) fn is_edit(line: &LocatedItem<'_>) -> bool {
+    let mut findings = line.item.findings.iter();
+    findings.any(|finding| matches!(finding, Finding::Changed { .. }))
 }
 
 /// What a remark states: not `Good.`, nor `Reading the plan...`.

@@ -5,6 +5,7 @@ use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
+use super::remarks;
 use super::remarks::{
     AT_FIRST, FIRST, SO_FAR, done_so_far, led, parts, so_far, states, without_idle, without_lead,
 };
@@ -111,10 +112,7 @@ pub fn result(
     };
     let mut text = main.beginning(room);
     if main.is_partial && text.len() < SHORT_BYTES {
-        let own = without_idle(without_lead(&text).1);
-        let own = (!own.is_empty()).then(|| led(SO_FAR, own));
-        let said = so_far(lines).map(|said| said.what);
-        text = said.or(own).unwrap_or_default();
+        text = unfinished(lines, &main, &text);
     }
     let told = opening.iter().map(|answer| answer.at).chain([main.at]);
     let told = told.collect();
@@ -151,6 +149,17 @@ pub fn result(
         withdrawn,
         own,
     }
+}
+
+/// What short words in the middle of work come to, with the remarks around them; nothing where they only lead to work.
+fn unfinished(lines: &[LocatedItem<'_>], main: &Answer<'_, '_>, text: &str) -> String {
+    let said = so_far(lines).map(|said| said.what);
+    let after = exchange(lines, main.at).iter().rev();
+    let mut after = after.take_while(|line| !std::ptr::eq(*line, main.line));
+    let is_lead = after.any(|line| line.main && remarks::is_edit(line));
+    let own = without_idle(without_lead(text).1);
+    let own = (!own.is_empty() && !is_lead).then(|| led(SO_FAR, own));
+    said.or(own).unwrap_or_default()
 }
 
 /// Drops what is told already, or was by an earlier step.
@@ -212,7 +221,12 @@ fn standing<'l, 't>(answers: Vec<Answer<'l, 't>>) -> Vec<Answer<'l, 't>> {
     let is_told_anew = |nth: usize| {
         let own = &words[nth];
         let later = answers.iter().zip(&words).skip(nth + 1).take(NEAR_ANSWERS);
-        let mut later = later.filter(|(answer, _)| answer.came != Came::Said);
+        let changed = &answers[nth].changed;
+        // what was done to other files is other work
+        let is_same = |answer: &Answer<'_, '_>| {
+            changed.is_empty() || answer.changed.is_empty() || !changed.is_disjoint(&answer.changed)
+        };
+        let mut later = later.filter(|(answer, _)| answer.came != Came::Said && is_same(answer));
         own.len() >= TOPIC_WORDS_MIN
             && later.any(|(_, words)| own.intersection(words).count() * 5 >= own.len() * 3)
     };
@@ -329,6 +343,8 @@ struct Answer<'l, 't> {
     /// Where its prompt stands.
     at: usize,
     came: Came,
+    /// Files that were changed for it.
+    changed: FxHashSet<&'t str>,
     /// More where more was done, where more is said, and later.
     weight: f64,
 }
@@ -386,6 +402,7 @@ impl<'l, 't> Answer<'l, 't> {
             is_partial,
             at,
             came,
+            changed: findings().filter_map(changed_path).collect(),
             weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
         })
     }
@@ -443,6 +460,13 @@ impl<'l, 't> Answer<'l, 't> {
             false => ("", RESULT_CHARS_MIN),
         };
         (step.chars().count() >= chars_min).then(|| format!("{lead}{step}"))
+    }
+}
+
+fn changed_path(finding: &Finding) -> Option<&str> {
+    match finding {
+        Finding::Changed { path, .. } => Some(path),
+        _ => None,
     }
 }
 

@@ -207,7 +207,9 @@ fn decision(decision: &Decision) -> String {
         Some(question) if question.ends_with('?') && is_vague(question) => {
             format!("- **{chosen}**")
         }
-        Some(question) if question.ends_with('?') => format!("- {question} → **{chosen}**"),
+        Some(question) if question.contains("? ") || question.ends_with('?') => {
+            format!("- {question} → **{chosen}**")
+        }
         Some(about) => format!("- **{chosen}**: {about}"),
         None => format!("- **{chosen}**"),
     };

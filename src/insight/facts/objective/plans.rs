@@ -49,7 +49,9 @@ pub(super) fn purpose(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::prompts::prompts;
     use super::*;
+    use crate::model::exchange::ItemKind;
 
     #[test]
     fn what_a_command_is_for_has_no_ways() {
@@ -65,6 +67,53 @@ mod tests {
             ("Mend the cart", "Mend the cart"),
         ] {
             assert_eq!(purpose(text), wants);
+        }
+    }
+
+    #[test]
+    fn a_plan_is_read_for_who_names_one() {
+        let read = [Finding::PlanRead {
+            path: "/p/docs/carts.md".into(),
+            title: "Plan: Carts add up".into(),
+        }];
+        let changed = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        for (asked, note, first, wants) in [
+            (
+                "User: /do 7",
+                "Note: the command stands for: Carry out a plan",
+                &read,
+                Some("Carts add up"),
+            ),
+            (
+                "User: implement docs/carts.md",
+                "Note: none",
+                &read,
+                Some("Carts add up"),
+            ),
+            (
+                "User: /review 7",
+                "Note: the command stands for: Review it",
+                &read,
+                None,
+            ),
+            ("User: implement the plan", "Note: none", &changed, None),
+        ] {
+            let lines = [
+                LocatedItem::sample(ItemKind::Prompt, 1, asked, &[]),
+                LocatedItem::sample(ItemKind::Note, 2, note, &[]),
+                LocatedItem::sample(ItemKind::Digest, 3, "Action: one", first),
+                LocatedItem::sample(
+                    ItemKind::Digest,
+                    4,
+                    "Action: Read(docs/carts.md) → 9 lines",
+                    &read,
+                ),
+            ];
+            assert_eq!(title(&lines, &prompts(&lines)[0]), wants, "{asked}");
         }
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::insight::facts::prompts::prompts;
 use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
 
 fn told(context: &SessionContext<'_>, items: &[(ItemKind, &str)]) -> Option<String> {
     let lines: Vec<LocatedItem<'_>> = items
@@ -12,6 +13,38 @@ fn told(context: &SessionContext<'_>, items: &[(ItemKind, &str)]) -> Option<Stri
         .collect();
     let asked = asked(&lines, &prompts(&lines), context);
     asked.objective.map(|told| told.what)
+}
+
+#[test]
+fn other_work_that_was_committed_is_no_part_of_an_ask() {
+    let commit = [Finding::Commit {
+        hash: "0abc123".into(),
+        subject: "docs: tell when the page of carts moved".into(),
+        again: false,
+        size: None,
+    }];
+    for (asked, wants) in [
+        (
+            "User: is the mail to customers planned already, and what does it cost?",
+            "is the mail to customers planned already, and what does it cost?",
+        ),
+        (
+            "User: write down how the carts of customers add up",
+            "write down how the carts of customers add up (commit: docs: tell when the page of carts moved)",
+        ),
+    ] {
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, asked, &[]),
+            LocatedItem::sample(
+                ItemKind::Digest,
+                2,
+                "Action: Bash(git commit) → ok",
+                &commit,
+            ),
+        ];
+        let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
+        assert_eq!(asked.objective.expect("asked").what, wants);
+    }
 }
 
 #[test]

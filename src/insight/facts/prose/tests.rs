@@ -35,6 +35,10 @@ fn what_was_pasted_is_no_prose() {
             vec!["review shop PR #12 please"],
         ),
         (
+            "look at the PR https://github.com/ada/shop/pull/12 and this issue: https://github.com/ada/shop/issues/3",
+            vec!["look at the shop PR #12 and this shop issue #3"],
+        ),
+        (
             "shop on main\n❯ ls\na b c d\n\nwhy so many?",
             vec!["why so many?"],
         ),
@@ -176,4 +180,26 @@ fn a_long_address_keeps_what_it_names() {
     ] {
         assert_eq!(read(address), [wants]);
     }
+}
+
+#[test]
+fn what_a_program_printed_is_no_part_of_an_ask() {
+    let prompt = "The release fails. What is the right fix? I get this [10:02:03.123] GET /carts\n  • loading carts\n  \
+        • cleaning the folder\n  ⨯ release failed after 0s   error=the tree has changes\n\nFor more information, try \
+        '--help'.\n(no stdout)";
+    let found = prose(prompt, &[]);
+    assert_eq!(
+        found.sentences,
+        ["The release fails.", "What is the right fix?", "I get this"]
+    );
+    assert_eq!(found.error, Some("error=the tree has changes"));
+    let plan = "Implement the following plan:\n\n# Trust carts\n\n## Context\n\nCarts have to be trusted since the last \
+        release. On the other machine they are refused with:\n\n```\nno\n```\n\nNobody can buy there.";
+    let found = prose(plan, &[]);
+    let wants = [
+        "Carts have to be trusted since the last release.",
+        "On the other machine they are refused with …",
+        "Nobody can buy there.",
+    ];
+    assert_eq!(found.document, wants);
 }

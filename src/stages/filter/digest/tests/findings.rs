@@ -53,6 +53,32 @@ fn edits_and_patches_name_files_and_lines() {
 }
 
 #[test]
+fn a_plan_that_was_read_has_a_title() {
+    let read = |tool: &str, input: Value, output: &str| {
+        let all = found(tool, input, &ok(output)).into_iter();
+        let mut plans = all.filter_map(|finding| match finding {
+            Finding::PlanRead { path, title } => Some((path, title)),
+            _ => None,
+        });
+        plans.next()
+    };
+    let file = |path: &str| json!({"file_path": path});
+    let text = "     1→# Carts add up\n     2→\n     3→## Why";
+    let wants = Some(("/p/docs/plan.md".to_owned(), "Carts add up".to_owned()));
+    assert_eq!(read("Read", file("/p/docs/plan.md"), text), wants);
+    assert_eq!(read("Read", file("/p/README.md"), text), None);
+    assert_eq!(
+        read("Read", file("/p/docs/plan.md"), "     9→## Steps"),
+        None
+    );
+    let command = json!({"command": "sed -n '1,200p' /p/docs/plan.md"});
+    assert_eq!(read("Bash", command, "# Carts add up\n\n## Why"), wants);
+    let key = format!("sk-ant-api03-{}", "Ab3dEf6hIj".repeat(10));
+    let secret = read("Read", file("/p/plan.md"), &format!("# Use {key}"));
+    assert!(secret.is_some_and(|(_, title)| !title.contains(&key[..24])));
+}
+
+#[test]
 fn an_edit_of_settings_names_them_masked() {
     let edit = |old: &str, new: &str| {
         let input = json!({"file_path": "/p/.env", "old_string": old, "new_string": new});
