@@ -20,8 +20,11 @@ pub(super) fn meanwhile(lines: &[LocatedItem<'_>], at: usize) -> Option<String> 
         .collect();
     let ends = main.windows(2).filter(|two| {
         let is_answer = two[0].item.kind == ItemKind::Agent && states(two[0].words());
-        // a program's report stands there as a prompt does
-        let is_report = two[1].item.kind == ItemKind::Prompt && !opens(two[1]);
+        // a program's report stands there as a prompt does, or isn't kept; without one, a call stands between words
+        let is_report = match two[1].item.kind {
+            ItemKind::Prompt => !opens(two[1]),
+            kind => kind == ItemKind::Agent,
+        };
         is_answer && is_report && two[0].words().len() >= ANSWER_BYTES_MIN
     });
     let answer = ends
@@ -64,6 +67,11 @@ mod tests {
             "Agent: It works on the page; I wait for that.",
         );
         assert_eq!(meanwhile(&[lines[0], short, lines[2], lines[3]], 0), None);
-        assert_eq!(meanwhile(&[lines[0], lines[1], lines[3]], 0), None);
+        assert!(
+            meanwhile(&[lines[0], lines[1], lines[3]], 0).is_some(),
+            "reports may not be kept"
+        );
+        let call = line(ItemKind::Digest, "Action: Read(page.md) → 9 lines");
+        assert_eq!(meanwhile(&[lines[0], lines[1], call, lines[3]], 0), None);
     }
 }
