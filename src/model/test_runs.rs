@@ -37,6 +37,12 @@ pub struct TestRuns {
     /// The agent's last words say that tests fail, where the last run doesn't show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<String>,
+    /// The command of the last run, where that ran all tests and the log shows only some of its numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The agent's sentence that what still fails or complains isn't of this work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excuse: Option<String>,
     /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<u32>,

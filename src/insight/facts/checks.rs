@@ -8,7 +8,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{ChangedFile, CheckRun, Sourced};
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, checks as checks_of, is_absent, is_clean, only_lists,
+    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_clean, only_lists,
 };
 use crate::rules::paths::{is_source, is_throwaway};
 use crate::rules::tools::{AnswerKind, tool};
@@ -31,7 +31,8 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
                 continue;
             }
             let state = call.state(&check);
-            let key = key(&check.words);
+            let words = bare(&check.words);
+            let key = key(words);
             let known = all.iter().position(|seen| seen.key == key);
             let known = known.map(|known| all.remove(known));
             let failed = known.is_some_and(|seen| seen.failed || seen.passed == Some(false));
@@ -41,7 +42,7 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
                 passed: state,
                 failed,
                 run: line.source(CheckRun {
-                    command: shown(&check.words),
+                    command: shown(words),
                     said: state.and_then(|_| call.said(&check)),
                     ..CheckRun::default()
                 }),
@@ -79,7 +80,9 @@ pub fn is_untested(lines: &[LocatedItem<'_>], files: &[Sourced<ChangedFile>]) ->
     const TESTS: [&str; 6] = ["test", "spec", "check", "make", "verify", "ci"];
     let mut kept = files.iter().filter(|file| !is_throwaway(&file.what.path));
     let may_test = |line: &LocatedItem<'_>| {
-        let command = RanCommand::of(line).map(|call| call.command.to_lowercase());
+        // where the command or its tests aren't there, none ran
+        let ran = RanCommand::of(line).filter(|call| !(call.failed && is_absent(call.output)));
+        let command = ran.map(|call| call.command.to_lowercase());
         let is_agent = || {
             let name = line.words().split(['(', ' ']).next().unwrap_or_default();
             line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
@@ -312,6 +315,23 @@ mod tests {
     }
 
     #[test]
+    fn what_sets_where_a_check_runs_makes_no_other_check() {
+        let plain = ("Action: exec(mise run vet) → ok, no output", &OK[..]);
+        let cached = "Action: exec(env CACHE=/t/c mise run vet; env CACHE=/t/c mise run build) → ok, no output";
+        assert_eq!(told(&[plain, (cached, &OK[..])]), ["mise run build true "]);
+        let said = LocatedItem::sample(
+            ItemKind::Agent,
+            3,
+            "Agent: Done.\n\nValidation passed:\n\n- `mise run vet`\n- `mise run build`",
+            &[],
+        );
+        let ran = LocatedItem::sample(ItemKind::Digest, 2, cached, &OK);
+        let all = checks(&[ran, said]).into_iter();
+        let all: Vec<String> = all.map(|run| run.what.command).collect();
+        assert_eq!(all, ["mise run vet", "mise run build"]);
+    }
+
+    #[test]
     fn what_nobody_saw_the_end_of_is_not_told() {
         for text in [
             "Action: Bash(npm run lint | tail -30) → 31 lines, 2 KB",
@@ -339,6 +359,9 @@ mod tests {
         let tested = "Action: Bash(npm test | tail -1) → ok, no output";
         let tested = LocatedItem::sample(ItemKind::Digest, 2, tested, &OK);
         assert!(!is_untested(&[edited, tested], &files));
+        let absent = "Action: Bash(pytest tests/test_a.py) → exit 4: ERROR: file or directory not found: tests/test_a.py";
+        let absent = LocatedItem::sample(ItemKind::Digest, 2, absent, &FAILED);
+        assert!(is_untested(&[edited, absent], &files));
         let helped = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(go) → done", &[]);
         assert!(!is_untested(&[edited, helped], &files));
         assert!(!is_untested(&[], &[]));

@@ -77,10 +77,25 @@ pub fn is_other(one: &[String], other: &[String]) -> bool {
     lead(one) != lead(other) || options(one) != options(other)
 }
 
-/// The commands of git in a line, in order.
+/// The commands of git in a line that something may stop, in order.
 pub fn git(line: &str) -> Vec<Vec<String>> {
+    const VERBS: [&str; 13] = [
+        "push",
+        "pull",
+        "fetch",
+        "clone",
+        "rebase",
+        "merge",
+        "checkout",
+        "switch",
+        "cherry-pick",
+        "stash",
+        "revert",
+        "commit",
+        "am",
+    ];
     let mut all = ways(line);
-    all.retain(|words| verb(words).is_some());
+    all.retain(|words| verb(words).is_some_and(|verb| VERBS.contains(&verb)));
     all
 }
 
@@ -104,7 +119,7 @@ pub fn asks_for_help(words: &[String]) -> bool {
     words.any(|word| matches!(word, "-h" | "--help" | "help" | "--version"))
 }
 
-/// How one form of a command differs from the one that failed.
+/// How one form of a command differs from the one that failed: by what stands before the program, else by its words.
 pub fn difference(failed: &[String], worked: &[String]) -> String {
     let whole = worked.join(" ");
     if whole.chars().count() <= FORM_CHARS_MAX {
@@ -115,6 +130,17 @@ pub fn difference(failed: &[String], worked: &[String]) -> String {
         let only: Vec<&str> = only.map(String::as_str).collect();
         plain_ticks(&only.join(" "))
     };
+    let others = lead(worked);
+    let program = lead(failed).into_iter().find(|name| others.contains(name));
+    let before = |words: &[String]| {
+        let mut words = words.iter();
+        words.position(|word| Some(file_name(word)) == program)
+    };
+    let (old, new) = (before(failed).unwrap_or(0), before(worked).unwrap_or(0));
+    let set = without(&worked[..new], &failed[..old]);
+    if !set.is_empty() {
+        return format!("it worked with `{}`", clip(&set));
+    }
     let (added, gone) = (without(worked, failed), without(failed, worked));
     let is_short = |text: &str| text.split(' ').count() <= DIFFERENT_WORDS_MAX;
     match (clip(&added).as_str(), clip(&gone).as_str()) {
@@ -240,6 +266,8 @@ mod tests {
             "it worked without `env GOCACHE=/t/c`"
         );
         assert_eq!(difference("a b", "a c"), "it worked as `a c`");
+        let pinned = format!("pin exec -- {}", long.replace("Cart", "Till"));
+        assert_eq!(difference(&long, &pinned), "it worked with `pin exec --`");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a session leaves: what the agent's last words say isn't done, and changes that nobody committed.
 
+use super::closing::listed;
 use super::line::LocatedItem;
 use super::words::{folded, points_back, shortened};
 use crate::insight::outcome::is_aside;
@@ -42,6 +43,10 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
             let is_left = (is_open || is_yours) && !is_moved(sentence);
             let is_led = sentence.ends_with(':') && !is_yours;
             let sentence = sentence.trim_end_matches(':');
+            if is_left && sentence.chars().count() > SENTENCE_CHARS_MAX {
+                all.extend(listed(sentence));
+                continue;
+            }
             let is_short = sentence.chars().count() <= SENTENCE_CHARS_MAX && !is_led;
             if is_left && is_short && !all.iter().any(|known| known == sentence) {
                 all.push(sentence.to_owned());

@@ -7,6 +7,7 @@ mod ask;
 mod asks;
 mod changed_files;
 mod checks;
+mod closing;
 mod code_blocks;
 mod command_forms;
 mod compacted;
@@ -35,6 +36,7 @@ mod taken_up;
 mod tasks;
 mod test_runs;
 mod unseen_runs;
+mod unverified;
 mod words;
 mod written_files;
 
@@ -63,7 +65,6 @@ use line::found;
 pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary {
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
-    let last_words = main().rev().find(|line| line.item.kind == ItemKind::Agent);
     let prompts = prompts::prompts(lines);
     let objective::Asked { objective, whole } = objective::asked(lines, &prompts, context);
     let commits = history::commits(lines);
@@ -116,7 +117,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         completed: tasks.done,
         files_modified,
         commits,
-        next_steps: tasks::next_steps(next, last_words, left::is_work(lines)),
+        next_steps: tasks::next_steps(next, &closing::closing(lines), left::is_work(lines)),
         ..Summary::default()
     };
     if !context.is_brief {
@@ -137,6 +138,9 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.pull_requests = pull_requests::pull_requests(lines);
     let open = pull_requests::open(&summary.pull_requests, &summary.next_steps);
     summary.next_steps.extend(open);
+    if summary.outcome == Some(SessionOutcome::Completed) {
+        summary.next_steps.extend(unverified::unverified(lines));
+    }
 }
 
 /// What stands under the heading of the objective.

@@ -228,15 +228,15 @@ fn boxes(words: &str) -> impl Iterator<Item = Task> {
     })
 }
 
-/// Open tasks first, then what the agent's last words list under a heading about what comes next, and what they say
+/// Open tasks first, then what the agent's closing words list under a heading about what comes next, and what they say
 /// is left.
 pub fn next_steps(
     open: Vec<Sourced<String>>,
-    last: Option<&LocatedItem<'_>>,
+    closing: &[&LocatedItem<'_>],
     is_work: bool,
 ) -> Vec<Sourced<String>> {
     let mut all = open;
-    if let Some(line) = last {
+    for line in closing {
         let said = left::said(line.words(), is_work);
         let is_unpushed = all.iter().any(|step| says_unpushed(&step.what).is_some());
         for step in proposed(line.words()).into_iter().chain(said) {
@@ -261,7 +261,7 @@ fn only_pushes(step: &str) -> bool {
 }
 
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 25] = [
+const NEXT: [&str; 33] = [
     "next step",
     "next up",
     "what's next",
@@ -285,6 +285,14 @@ const NEXT: [&str; 25] = [
     "open decision",
     "decisions needed",
     "known gap",
+    "on your plate",
+    "left for you",
+    "you'll need to",
+    "you’ll need to",
+    "you still need to",
+    "before you merge",
+    "before the release",
+    "manual steps",
     "limitation",
     "caveat",
 ];
@@ -512,12 +520,12 @@ mod tests {
             "Agent: Done:\n- one\n\n**Next steps:**\n1. Push it\n2. Open a PR\n\nBye:\n- no";
         let last = line(ItemKind::Agent, words, &[]);
         assert_eq!(
-            texts(&next_steps(Vec::new(), Some(&last), false)),
+            texts(&next_steps(Vec::new(), &[&last], false)),
             ["Push it", "Open a PR"]
         );
         let words = "Agent: Done.\n\n**Next up** after the audit:\n\n`/plan 7`\n\n`/clear` first";
         let last = line(ItemKind::Agent, words, &[]);
-        let steps = next_steps(Vec::new(), Some(&last), false);
+        let steps = next_steps(Vec::new(), &[&last], false);
         assert_eq!(texts(&steps), ["Next up after the audit: /plan 7"]);
     }
 
@@ -526,7 +534,7 @@ mod tests {
         let words = "Agent: Done.\n\n**Next steps:**\n1. Push changes\n2. Open a PR";
         let last = line(ItemKind::Agent, words, &[]);
         let unpushed = last.source("Committed, not pushed: Fix the cart".to_owned());
-        let steps = next_steps(vec![unpushed], Some(&last), false);
+        let steps = next_steps(vec![unpushed], &[&last], false);
         assert_eq!(
             texts(&steps),
             ["Committed, not pushed: Fix the cart", "Open a PR"]

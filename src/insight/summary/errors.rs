@@ -115,13 +115,23 @@ fn without_numbers(error: &str) -> &str {
 fn command(call: &str) -> String {
     let given = call.split_once('(').map(|(_, given)| given);
     let given = given.map(|given| given.strip_suffix(')').unwrap_or(given));
-    let words = given.map(standing).unwrap_or_default();
+    // of a long script the command that stands for it says less than its beginning
+    let is_near = |words: &Vec<String>| {
+        let at = given
+            .zip(words.first())
+            .and_then(|(given, word)| given.find(word.as_str()));
+        at.is_some_and(|at| at <= CALL_CHARS_MAX)
+    };
+    let words = given.map(standing).filter(is_near).unwrap_or_default();
     // a commit's message says nothing of why it failed
     let is_message = |word: &String| word == "-m" || word == "--message";
     let end = words.iter().position(is_message).unwrap_or(words.len());
     let words = words[..end].join(" ");
     match words.is_empty() {
-        true => short(call, CALL_CHARS_MAX),
+        true => format!(
+            "`{}`",
+            short(&given.unwrap_or(call).replace('`', "'"), CALL_CHARS_MAX)
+        ),
         false => format!("`{}`", short(&words.replace('`', "'"), CALL_CHARS_MAX)),
     }
 }
