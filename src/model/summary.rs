@@ -299,7 +299,10 @@ pub struct Decision {
     pub undone: Option<UndoneBy>,
 }
 
-/// Something that failed and worked later (003-104).
+/// Stands before what the hook of a commit found, where that stopped the commit.
+pub const HOOK: &str = "a hook of the commit: ";
+
+/// Something that failed and worked later, or that the work went another way round (003-104).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     /// The call that failed, as its digest tells it.

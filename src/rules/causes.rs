@@ -26,7 +26,9 @@ pub fn instead(words: &str) -> Option<&str> {
 pub enum Hindrance {
     /// Nobody was logged in.
     Login,
-    /// Where it ran: a sandbox, the network, a tool's version.
+    /// Where it ran has no way to what it needs: a sandbox, no network.
+    Sandbox,
+    /// Where it ran: rights, a tool's version, a port.
     Environment,
     /// The program doesn't take what it was given.
     Usage,
@@ -43,6 +45,7 @@ pub fn hindrance(message: &str) -> Option<(Hindrance, usize)> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    sandbox: Vec<String>,
     environment: Vec<String>,
     login: Vec<String>,
     usage: Vec<String>,
@@ -68,6 +71,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         (&written.login, Hindrance::Login),
         (&written.history, Hindrance::History),
         (&written.usage, Hindrance::Usage),
+        (&written.sandbox, Hindrance::Sandbox),
         (&written.environment, Hindrance::Environment),
     ];
     let rows = lists
@@ -107,7 +111,7 @@ mod tests {
         for (message, wants) in [
             (
                 "exit 1: open /c/a: Operation not permitted",
-                Some(Hindrance::Environment),
+                Some(Hindrance::Sandbox),
             ),
             (
                 "Not logged in. Run 'shop login' to authenticate.",

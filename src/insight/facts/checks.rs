@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn what_sets_where_a_check_runs_makes_no_other_check() {
         let plain = ("Action: exec(mise run vet) → ok, no output", &OK[..]);
-        let cached = "Action: exec(env CACHE=/t/c mise run vet; env CACHE=/t/c mise run build) → ok, no output";
+        let cached = "Action: exec(env CACHE=/t/c mise run vet; env CACHE=/t/c mise run build) → 7 lines, 338 bytes";
         assert_eq!(told(&[plain, (cached, &OK[..])]), ["mise run build true "]);
         let said = LocatedItem::sample(
             ItemKind::Agent,

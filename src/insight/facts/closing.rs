@@ -1,6 +1,5 @@
 //! The agent's closing words: which they are, and what a long sentence of them lists.
 
-use super::left::is_work;
 use super::line::LocatedItem;
 use super::ran::RanCommand;
 use super::words::shortened;
@@ -72,6 +71,12 @@ pub fn closing<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Vec<&'l LocatedItem<'t>>
         all.extend(before[since..].iter().rev().find(is_said));
     }
     all
+}
+
+/// Calls changed files.
+pub fn is_work(lines: &[LocatedItem<'_>]) -> bool {
+    let mut findings = lines.iter().flat_map(|line| line.item.findings);
+    findings.any(|finding| matches!(finding, Finding::Changed { .. } | Finding::Commit { .. }))
 }
 
 /// The line may have changed something.

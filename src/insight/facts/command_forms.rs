@@ -236,8 +236,8 @@ mod tests {
             ("shop exec close --order 7", "shop exec close", true),
             ("shop exec close", "shop exec open", false),
             (
-                "bun cli/main.ts run a",
-                "bun cli/main.ts run b --out c",
+                "bun cli/main.ts run ./a",
+                "bun cli/main.ts run ./b --out c",
                 true,
             ),
             ("wsl -e bash /x/run.sh", "A=1 wsl -e bash /x/run.sh", true),

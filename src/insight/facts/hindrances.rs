@@ -9,7 +9,7 @@ use super::words::shortened;
 use crate::model::classification::Intent;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::summary::{Resolution, Sourced};
+use crate::model::summary::{HOOK, Resolution, Sourced};
 use crate::rules::causes::{Hindrance, cause, hindrance, instead};
 use crate::rules::commands;
 
@@ -149,7 +149,8 @@ impl<'t> Stopped<'t> {
             }
             let is_other = words != self.words;
             // other arguments are no way round what is where it runs
-            if is_other && kind == Hindrance::Environment && !forms::is_other(&self.words, &words) {
+            let is_place = matches!(kind, Hindrance::Environment | Hindrance::Sandbox);
+            if is_other && is_place && !forms::is_other(&self.words, &words) {
                 continue;
             }
             let goes_on = line.item.text.ends_with(RUNNING);
@@ -159,9 +160,10 @@ impl<'t> Stopped<'t> {
             let told = match (kind, login) {
                 (Hindrance::Login, Some(login)) => format!("after `{}`", shown(&login)),
                 _ if is_other => forms::difference(&self.words, &words),
-                (Hindrance::Usage | Hindrance::Login, _) => return None,
-                _ if goes_on => "it ran when it was started again".to_owned(),
-                _ => "it worked when it was run again".to_owned(),
+                (Hindrance::Sandbox, _) if goes_on => "it ran when it was started again".to_owned(),
+                (Hindrance::Sandbox, _) => "it worked when it was run again".to_owned(),
+                // a retry
+                _ => return None,
             };
             return Some((told, line.line));
         }
@@ -251,9 +253,6 @@ fn commits(words: &[String]) -> bool {
     forms::verb(words) == Some("commit")
 }
 
-/// Stands before what a commit's hook found.
-pub const HOOK: &str = "a hook of the commit: ";
-
 /// A prompt opens another request.
 fn opens(line: &LocatedItem<'_>) -> bool {
     line.main && line.item.kind == ItemKind::Prompt
@@ -287,10 +286,11 @@ fn other_way(after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
     ))
 }
 
-/// A command that only reads, searches or asks git fails for what it was given.
+/// A command that is known to only read, search or ask git: it fails for what it was given.
 fn reads(command: &str) -> bool {
-    let class = commands::of_count(&commands::counted_as(command));
-    matches!(class.intent, Intent::Read | Intent::Search)
+    let name = commands::counted_as(command);
+    let class = commands::of_count(&name);
+    !name.starts_with('?') && matches!(class.intent, Intent::Read | Intent::Search)
 }
 
 /// The letters that a place in a text begins with.
@@ -378,6 +378,18 @@ mod tests {
     }
 
     #[test]
+    fn a_retry_is_told_only_of_what_a_sandbox_or_the_network_stopped() {
+        let call = |said: &str| format!("Action: Bash(shop deploy) → exit 1: {said}");
+        let again = "Action: Bash(shop deploy) → 3 lines, 90 bytes";
+        let (lost, down) = (
+            call("lookup shop.test: no such host"),
+            call("connection refused"),
+        );
+        assert_eq!(told(&[&lost, again]), ["it worked when it was run again"]);
+        assert_eq!(told(&[&down, again]), Vec::<String>::new());
+    }
+
+    #[test]
     fn each_step_of_a_way_round_is_told() {
         let version = "Action: Bash(go test ./a) → failed 1/1 packages in 1 s: compile: version \"go1.2\" does not match go tool version \"go1.3\"";
         let sandbox = "Action: Bash(pin exec -- go test ./a) → failed 1/1 packages in 1 s: open /c/x: operation not permitted";
@@ -428,7 +440,7 @@ mod tests {
         let goes_on = "Action: Bash(git add a.md && GIT_EDITOR=true git rebase --continue) → ok";
         assert_eq!(
             told(&[conflict, goes_on]),
-            ["resolved, then `GIT_EDITOR=true git rebase --continue`"]
+            ["resolved, then `git rebase --continue`"]
         );
         let untracked = "Action: Bash(git rebase -i --root) → failed: error: The following untracked working tree files would be overwritten by merge:";
         let all = [

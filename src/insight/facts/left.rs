@@ -65,12 +65,6 @@ fn without_mark(sentence: &str) -> &str {
     sentence.trim_start_matches(['-', '*', '•', '⚠', '\u{fe0f}', ' '])
 }
 
-/// Calls changed files.
-pub fn is_work(lines: &[LocatedItem<'_>]) -> bool {
-    let mut findings = lines.iter().flat_map(|line| line.item.findings);
-    findings.any(|finding| matches!(finding, Finding::Changed { .. } | Finding::Commit { .. }))
-}
-
 /// That files were changed after the last commit of the session, or in a session without one.
 pub fn uncommitted(
     lines: &[LocatedItem<'_>],

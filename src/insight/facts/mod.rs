@@ -45,7 +45,6 @@ pub use changed_files::files_by_git;
 pub use compacted::tell_compacted;
 pub use decided::{decided, stated, stated_by_agent};
 pub use further::ANSWERED;
-pub use hindrances::HOOK;
 #[cfg(test)]
 pub use history::OLDER_TASK;
 pub use history::{commits, is_older_task, says_unpushed, unpushed};
@@ -55,7 +54,6 @@ pub use pull_requests::says_open;
 pub use session_context::SessionContext;
 
 use super::outcome::outcome;
-use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionCommit, SessionOutcome, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
@@ -117,7 +115,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         completed: tasks.done,
         files_modified,
         commits,
-        next_steps: tasks::next_steps(next, &closing::closing(lines), left::is_work(lines)),
+        next_steps: tasks::next_steps(next, &closing::closing(lines), closing::is_work(lines)),
         ..Summary::default()
     };
     if !context.is_brief {
@@ -237,6 +235,7 @@ fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::exchange::ItemKind;
     use prompts::prompts;
     use result::result;
 

@@ -2,9 +2,9 @@
 //! and headings.
 
 use super::history::says_unpushed;
-use super::left;
 use super::line::LocatedItem;
 use super::words::folded;
+use super::{closing, left};
 use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
@@ -88,7 +88,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         }
     }
     let mut tasks = Tasks::default();
-    let is_work = left::is_work(lines);
+    let is_work = closing::is_work(lines);
     // where nothing was changed, a list that is ticked off says what turned out to be needless too
     let is_needless = |known: &Known| {
         let is_done = known.task.state == TaskState::Done && known.task.id.is_none();

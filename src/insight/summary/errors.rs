@@ -2,8 +2,7 @@
 
 use super::escape::inline;
 use super::shortened::short;
-use crate::insight::facts::HOOK;
-use crate::model::summary::{Explanation, LlmResolution, Resolution};
+use crate::model::summary::{Explanation, HOOK, LlmResolution, Resolution};
 use crate::rules::causes::hindrance;
 use crate::rules::commands::standing;
 
