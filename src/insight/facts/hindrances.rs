@@ -7,7 +7,7 @@ use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand};
 use super::words::shortened;
 use crate::model::classification::Intent;
-use crate::model::exchange::ItemKind;
+use crate::model::exchange::{ItemKind, STOPPED};
 use crate::model::finding::Finding;
 use crate::model::summary::{HOOK, Resolution, Sourced};
 use crate::rules::causes::{Hindrance, cause, hindrance, instead};
@@ -26,12 +26,16 @@ const SAID_CHARS_MAX: usize = 120;
 pub fn hindered(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
     let mut all: Vec<Sourced<Resolution>> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        if !line.main || line.item.kind != ItemKind::Digest {
-            continue;
-        }
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
         let after = &lines[at + 1..];
-        let told = Stopped::of(line).map_or_else(|| refused(line, after), |stop| stop.told(after));
+        let told = match line.item.kind {
+            ItemKind::Digest => match Stopped::of(line) {
+                Some(stop) => stop.told(after),
+                None => refused(line, after),
+            },
+            ItemKind::Note => model_stopped(line, after),
+            _ => None,
+        };
         let Some(told) = told else {
             continue;
         };
@@ -214,7 +218,7 @@ impl<'t> Stopped<'t> {
                     format!("resolved, then `{}`", shown(&words))
                 }
                 Some((before, _)) => format!("after `{}`", shown(before)),
-                None if words != self.words => forms::difference(&self.words, &words),
+                None if words != self.words => format!("it worked as `{}`", shown(&words)),
                 None => return None,
             };
             return Some((told, line.line));
@@ -297,6 +301,21 @@ fn reads(command: &str) -> bool {
 fn word_at(text: &str, at: usize) -> String {
     let letters = text[at..].chars().take(12);
     letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The model was stopped for a while, and went on or another one did.
+fn model_stopped(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Resolution> {
+    let said = line.words().strip_prefix(STOPPED)?;
+    let is_said = |line: &&LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
+    let next = after.iter().find(is_said)?;
+    let switched = said.find("Switched to ").map(|at| said.split_at(at));
+    let (error, cure) = switched.unwrap_or((said, "it answered later"));
+    Some(Resolution {
+        error: error.trim().to_owned(),
+        cure: Some(cure.trim_end_matches('.').to_owned()),
+        worked_at: next.line,
+        ..Resolution::default()
+    })
 }
 
 /// A command that a person refused, with what they said then.
@@ -462,6 +481,19 @@ mod tests {
         assert_eq!(told(&[failed, past]), ["committed with `--no-verify`"]);
         let mended = "Action: Bash(git commit -m x) → 1 file changed";
         assert_eq!(told(&[failed, mended]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_stopped_the_model_is_told() {
+        let flagged =
+            "Note: the model was stopped: A1's safeguards flagged this message. Switched to B2.";
+        let lost = "Note: the model was stopped: its API could not be reached.";
+        let done = "Agent: All of it is in.";
+        assert_eq!(
+            told(&[flagged, lost, done]),
+            ["Switched to B2", "it answered later"]
+        );
+        assert_eq!(told(&[lost]), Vec::<String>::new());
     }
 
     #[test]

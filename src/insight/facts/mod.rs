@@ -136,9 +136,9 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.pull_requests = pull_requests::pull_requests(lines);
     let open = pull_requests::open(&summary.pull_requests, &summary.next_steps);
     summary.next_steps.extend(open);
-    if summary.outcome == Some(SessionOutcome::Completed) {
-        summary.next_steps.extend(unverified::unverified(lines));
-    }
+    let has_ended = summary.outcome == Some(SessionOutcome::Completed);
+    let unverified = unverified::unverified(lines, has_ended);
+    summary.next_steps.extend(unverified);
 }
 
 /// What stands under the heading of the objective.

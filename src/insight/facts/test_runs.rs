@@ -35,6 +35,9 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
     found.command = last
         .filter(|last| found.last.partial && last.scope == Some(TestScope::Whole))
         .and_then(|last| whole_command(&lines[..=last.at]));
+    if found.command.is_some() {
+        found.full = None;
+    }
     found.excuse = excused(lines, since);
     if let Some(larger) = last.filter(|_| found.part && found.full.is_none()) {
         found.full = larger_run(&runs, larger).cloned();

@@ -15,8 +15,9 @@ const STEPS_MAX: usize = 2;
 /// Longer points have more in them than a look.
 const POINT_CHARS_MAX: usize = 140;
 
-/// Of the last prompt that has a list of what to verify.
-pub fn unverified(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
+/// Of the last prompt that has a list of what to verify, where the work on it is over: the session `has_ended`, or something
+/// else was asked for since.
+pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<String>> {
     let is_plan = |line: &LocatedItem<'_>| {
         line.main && line.item.kind == ItemKind::Prompt && line.item.text.contains("\n#")
     };
@@ -25,7 +26,9 @@ pub fn unverified(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
     };
     let points = points(lines[at].words());
     let after = &lines[at + 1..];
-    if points.is_empty() || !is_done_here(after) {
+    let is_prompt = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Prompt;
+    let is_over = has_ended || after.iter().any(is_prompt);
+    if points.is_empty() || !is_over || !is_done_here(after) {
         return Vec::new();
     }
     let left = points.into_iter().filter_map(|point| left(point, after));
@@ -73,7 +76,7 @@ fn left(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
     let text = point.trim_start_matches(['*', '[', ' ', ']']);
     if is_look(text) {
         let point = shortened(&folded(point), POINT_CHARS_MAX);
-        return (!is_looked_at(after)).then(|| format!("{NOT_DONE}{point}"));
+        return (!is_looked_at(after)).then(|| format!("{BY_HAND}{point}"));
     }
     let mut codes = point.split('`').skip(1).step_by(2);
     let is_left = |code: &&str| is_check(code) && !is_spoken_of(code, after);
@@ -81,7 +84,7 @@ fn left(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
 }
 
 const NOT_RUN: &str = "Not run, though the plan asks for it: ";
-const NOT_DONE: &str = "Not done, though the plan asks for it: ";
+const BY_HAND: &str = "To be checked, as the plan asks: ";
 
 /// `Visual check: …`, `Manual: …`.
 fn is_look(text: &str) -> bool {
@@ -163,7 +166,7 @@ mod tests {
         let lines =
             lines.map(|((kind, text), n)| LocatedItem::sample(*kind, n, text, findings(text)));
         let lines: Vec<LocatedItem<'_>> = lines.collect();
-        unverified(&lines)
+        unverified(&lines, true)
             .into_iter()
             .map(|step| step.what)
             .collect()
@@ -181,7 +184,7 @@ mod tests {
         let done = (ItemKind::Agent, "Agent: All tests pass and lint is clean.");
         let wants = [
             "Not run, though the plan asks for it: `bun run typecheck`",
-            "Not done, though the plan asks for it: Visual check: open a cart, its total stands below",
+            "To be checked, as the plan asks: Visual check: open a cart, its total stands below",
         ];
         assert_eq!(told(&[plan, edit, test, lint, done]), wants);
         let none: [&str; 0] = [];

@@ -5,6 +5,7 @@ use super::shortened::short;
 use crate::model::summary::{Explanation, HOOK, LlmResolution, Resolution};
 use crate::rules::causes::hindrance;
 use crate::rules::commands::standing;
+use crate::rules::shell::{self, Simple};
 
 /// A heading names an error.
 const HEADING_CHARS_MAX: usize = 90;
@@ -12,14 +13,17 @@ const HEADING_CHARS_MAX: usize = 90;
 /// A command is recognised by its beginning.
 const CALL_CHARS_MAX: usize = 80;
 
+/// In a longer one several commands run.
+const SCRIPT_BYTES_MAX: usize = 160;
+
 /// One that the facts tell.
 pub fn resolved(error: &Resolution) -> String {
     let nothing = Explanation::default();
     let explained = error.explained.as_ref().unwrap_or(&nothing);
-    let mut lines = vec![
-        format!("### {}", message(&error.error)),
-        format!("- **Command**: {}", command(&error.call)),
-    ];
+    let mut lines = vec![format!("### {}", message(&error.error))];
+    if !error.call.is_empty() {
+        lines.push(format!("- **Command**: {}", command(&error.call)));
+    }
     let cause = match explained.root_cause.as_str() {
         "" => error.cause.as_deref().unwrap_or_default(),
         model => model,
@@ -114,14 +118,17 @@ fn without_numbers(error: &str) -> &str {
 fn command(call: &str) -> String {
     let given = call.split_once('(').map(|(_, given)| given);
     let given = given.map(|given| given.strip_suffix(')').unwrap_or(given));
-    // of a long script the command that stands for it says less than its beginning
-    let is_near = |words: &Vec<String>| {
-        let at = given
-            .zip(words.first())
-            .and_then(|(given, word)| given.find(word.as_str()));
-        at.is_some_and(|at| at <= CALL_CHARS_MAX)
-    };
-    let words = given.map(standing).filter(is_near).unwrap_or_default();
+    let words = given.map(standing).filter(|words| {
+        // of a long script that another program runs its beginning says more
+        let is_own = |simple: &Simple<'_>| {
+            let first = simple.words.first();
+            first.is_some_and(|first| words.iter().any(|word| **word == **first))
+        };
+        given.is_none_or(|given| {
+            given.len() <= SCRIPT_BYTES_MAX || shell::read(given).iter().any(is_own)
+        })
+    });
+    let words = words.unwrap_or_default();
     // a commit's message says nothing of why it failed
     let is_message = |word: &String| word == "-m" || word == "--message";
     let end = words.iter().position(is_message).unwrap_or(words.len());
@@ -166,6 +173,20 @@ mod tests {
     fn a_call_is_told_by_its_command() {
         let call = "Bash(cd /p && wrap npm run test 2>&1 | tail -3)";
         assert_eq!(command(call), "`wrap npm run test`");
+        let piped = format!(
+            "Bash(echo '{}' | shop exec close --order 7)",
+            "1 ".repeat(90)
+        );
+        assert_eq!(command(&piped), "`shop exec close --order 7`");
+        let script = format!(
+            "Bash(wsl -e bash -c 'set -e; {} | tr -d a')",
+            "x=1; ".repeat(60)
+        );
+        assert!(
+            command(&script).starts_with("`wsl -e bash -c"),
+            "{}",
+            command(&script)
+        );
         let long = format!("Bash(go test ./a -run '{}')", "Test".repeat(60));
         assert!(command(&long).chars().count() < 90);
     }
