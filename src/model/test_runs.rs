@@ -94,7 +94,7 @@ pub enum UnseenEnd {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckRun {
-    /// As it was typed, without what stands around it.
+    /// As it was typed, without what stands around it; empty where only the agent's words (`said`) tell of checks.
     pub command: String,
     /// It found nothing wrong.
     pub passed: bool,

@@ -48,6 +48,11 @@ fn listed_as_passed(words: &str, command: &str) -> Option<String> {
     found
 }
 
+/// The last sentence of an agent's words that says that checks passed which it doesn't name by a command.
+pub fn checks_pass(words: &str) -> Option<&str> {
+    TABLE.checks_pass.found(words).last().map(str::trim)
+}
+
 /// The sentence of an agent's words that says of what fails or complains that it isn't of this work.
 pub fn excuse(words: &str) -> Option<&str> {
     let mut said = TABLE.others.found(words);
@@ -92,6 +97,7 @@ fn last(words: &str) -> Option<&str> {
 struct Written {
     passes: WrittenCues,
     passes_named: WrittenCues,
+    checks_pass: WrittenCues,
     passes_list: WrittenCues,
     excuses: WrittenCues,
     fails: WrittenCues,
@@ -103,6 +109,7 @@ struct Written {
 struct Table {
     passes: SentenceCues,
     passes_named: SentenceCues,
+    checks_pass: SentenceCues,
     passes_list: SentenceCues,
     excuses: SentenceCues,
     fails: SentenceCues,
@@ -116,6 +123,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table {
         passes: written.passes.into(),
         passes_named: written.passes_named.into(),
+        checks_pass: written.checks_pass.into(),
         passes_list: written.passes_list.into(),
         excuses: written.excuses.into(),
         fails: written.fails.into(),
@@ -139,6 +147,8 @@ mod tests {
         written.passes.samples.hold(|words| passes(words).is_some());
         let named = &written.passes_named.samples;
         named.hold(|words| passes_named(words, "just check").is_some());
+        let checks = &written.checks_pass.samples;
+        checks.hold(|words| checks_pass(words).is_some());
         written
             .passes_list
             .samples

@@ -11,6 +11,7 @@ use crate::rules::commands::{
     CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_clean, only_lists,
 };
 use crate::rules::paths::{is_source, is_throwaway};
+use crate::rules::test_words::checks_pass;
 use crate::rules::tools::{AnswerKind, tool};
 
 /// Commands of one session that are listed, the last ones.
@@ -70,9 +71,30 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         run.what.changed_after = changed > seen.at && (hooked < changed || !run.what.passed);
         Some(run)
     });
-    let told: Vec<Sourced<CheckRun>> = told.collect();
+    let mut told: Vec<Sourced<CheckRun>> = told.collect();
+    if told.is_empty() && changed_texts > 0 {
+        told.extend(said_to_pass(lines, changed));
+    }
     let first = told.len().saturating_sub(CHECKS_MAX);
     told.into_iter().skip(first).collect()
+}
+
+/// The agent's last words that checks passed, where no call of the log shows one: another agent ran them.
+fn said_to_pass(lines: &[LocatedItem<'_>], changed: usize) -> Option<Sourced<CheckRun>> {
+    const WORDS_MAX: usize = 24;
+    let words = lines.iter().enumerate().rev();
+    let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
+    let mut said = words
+        .take(WORDS_MAX)
+        .filter_map(|(at, line)| Some((at, line, checks_pass(line.words())?)));
+    let (at, line, said) = said.next()?;
+    Some(line.source(CheckRun {
+        passed: true,
+        said: Some(said.to_owned()),
+        by_agent: true,
+        changed_after: changed > at,
+        ..CheckRun::default()
+    }))
 }
 
 /// Code was changed, and no call of the session can have tested it.
@@ -329,6 +351,28 @@ mod tests {
         let all = checks(&[ran, said]).into_iter();
         let all: Vec<String> = all.map(|run| run.what.command).collect();
         assert_eq!(all, ["mise run vet", "mise run build"]);
+    }
+
+    #[test]
+    fn what_another_agent_checked_is_told_in_the_agents_words() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
+        let ran = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(check it) → done", &[]);
+        let words = "Agent: All CI checks pass (lint, types). Now I commit it.";
+        let said = LocatedItem::sample(ItemKind::Agent, 3, words, &[]);
+        let told = |lines: &[LocatedItem<'_>]| {
+            let runs = checks(lines).into_iter();
+            let told = runs.map(|run| (run.what.said.unwrap_or_default(), run.what.changed_after));
+            told.collect::<Vec<_>>()
+        };
+        let wants = "All CI checks pass (lint, types).".to_owned();
+        assert_eq!(told(&[edited, ran, said]), [(wants.clone(), false)]);
+        assert_eq!(told(&[edited, ran, said, edited]), [(wants, true)]);
+        assert_eq!(told(&[ran, said]), [], "nothing was changed");
     }
 
     #[test]

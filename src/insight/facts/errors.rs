@@ -9,7 +9,7 @@ use crate::model::classification::{Domain, Intent};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};
-use crate::rules::causes::{cause, cure, hindrance};
+use crate::rules::causes::{cause, cure};
 use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
@@ -92,7 +92,8 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
 fn join(all: &mut Vec<Sourced<Resolution>>, hindered: Vec<Sourced<Resolution>>) {
     for found in hindered {
         let same = |known: &&mut Sourced<Resolution>| {
-            (known.episode, known.line) == (found.episode, found.line)
+            let is_line = (known.episode, known.line) == (found.episode, found.line);
+            is_line || known.what.error == found.what.error
         };
         match all.iter_mut().find(same) {
             Some(known) => {
@@ -156,10 +157,7 @@ fn work(
     let changed = changed.filter(|path| !is_throwaway(path) && seen.insert(path.clone()));
     let told = [Some(message), error.cause, error.cure];
     let changed = to_blame(changed.collect(), &told);
-    // with what cured that it is told there
-    let is_hindered = !is_explained && hindrance(message).is_some();
     let is_obstacle = match obstacle(call) {
-        _ if is_hindered => false,
         Obstacle::Never => false,
         Obstacle::Explained => is_explained,
         Obstacle::Changed => is_explained || !changed.is_empty(),

@@ -310,8 +310,12 @@ fn model_stopped(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Re
     let next = after.iter().find(is_said)?;
     let switched = said.find("Switched to ").map(|at| said.split_at(at));
     let (error, cure) = switched.unwrap_or((said, "it answered later"));
+    let error = error.trim().trim_end_matches('.');
     Some(Resolution {
-        error: error.trim().to_owned(),
+        error: match error.strip_prefix("its ") {
+            Some(of_it) => format!("the model's {of_it}"),
+            None => error.to_owned(),
+        },
         cure: Some(cure.trim_end_matches('.').to_owned()),
         worked_at: next.line,
         ..Resolution::default()

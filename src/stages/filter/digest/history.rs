@@ -237,7 +237,7 @@ impl Seen<'_> {
             .any(|line| errors.iter().any(|label| line.starts_with(label)));
         let is_named = |act: &Act| {
             let name = act.names.as_deref().filter(|name| name.len() > 2);
-            name.is_some_and(|name| self.masked.iter().any(|part| part.contains(name)))
+            name.is_some_and(|name| self.masked.iter().any(|part| names(part, name)))
         };
         let stopped = self.acts.iter().position(is_named);
         stopped.filter(|_| is_told && self.is_chain).unwrap_or(0)
@@ -372,6 +372,16 @@ fn committed(path: &str, (added, removed): (u64, u64), drawn: bool) -> Finding {
         of: Tree::Staged,
         drawn,
     }
+}
+
+/// A text has the path, and not only one that begins or ends with it.
+fn names(text: &str, path: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '-' | '_');
+    let mut found = text.match_indices(path);
+    found.any(|(at, _)| {
+        let after = &text[at + path.len()..];
+        !text[..at].ends_with(is_part) && !after.starts_with(is_part)
+    })
 }
 
 /// ` create mode 100644 src/a.rs`: the file.
