@@ -324,6 +324,14 @@ pub struct Resolution {
     pub explained: Option<Explanation>,
 }
 
+impl Resolution {
+    /// It says what was behind it or what was changed, and not only which other way the work went.
+    pub fn is_mended(&self) -> bool {
+        let is_said = self.cure.as_ref().is_some_and(|cure| cure.starts_with('“'));
+        !is_said && (self.cause.is_some() || !self.changed.is_empty())
+    }
+}
+
 /// A setting's way over a session (003-105).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingChange {
