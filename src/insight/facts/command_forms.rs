@@ -130,6 +130,11 @@ pub fn difference(failed: &[String], worked: &[String]) -> String {
         let only: Vec<&str> = only.map(String::as_str).collect();
         plain_ticks(&only.join(" "))
     };
+    let is_set = |word: &&String| is_setting(word) && !failed.contains(word);
+    let set: Vec<&str> = worked.iter().filter(is_set).map(String::as_str).collect();
+    if !set.is_empty() {
+        return format!("it worked with `{}`", clip(&plain_ticks(&set.join(" "))));
+    }
     let others = lead(worked);
     let program = lead(failed).into_iter().find(|name| others.contains(name));
     let before = |words: &[String]| {
@@ -257,10 +262,12 @@ mod tests {
         let long = format!("go test ./internal/shop -run {}", "TestCart".repeat(10));
         let cached = format!("env GOCACHE=/t/c {long}");
         let difference = |a: &str, b: &str| difference(&words(a), &words(b));
-        assert_eq!(
-            difference(&long, &cached),
-            "it worked with `env GOCACHE=/t/c`"
+        assert_eq!(difference(&long, &cached), "it worked with `GOCACHE=/t/c`");
+        let (pinned, both) = (
+            format!("pin exec -- {long}"),
+            format!("pin exec -- {cached}1"),
         );
+        assert_eq!(difference(&pinned, &both), "it worked with `GOCACHE=/t/c`");
         assert_eq!(
             difference(&cached, &long),
             "it worked without `env GOCACHE=/t/c`"
