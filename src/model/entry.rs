@@ -374,6 +374,8 @@ pub enum Fact {
     PullRequest(String),
     /// The history was compacted here.
     Compaction,
+    /// Something stopped the model for a while: its API, its safeguards. In a sentence or two.
+    Stopped(String),
     /// A person interrupted the agent.
     Interrupted,
     /// The last turns were taken back; they stay in the file.

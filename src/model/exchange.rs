@@ -64,6 +64,9 @@ pub const LEFT_OUT: &str = "(left out)";
 /// How the note of what a slash command stands for begins.
 pub const EXPANDED: &str = "the command stands for: ";
 
+/// How the note of what stopped the model for a while begins.
+pub const STOPPED: &str = "the model was stopped: ";
+
 /// What the note of an interruption says.
 pub const INTERRUPTED: &str = "interrupted by the user";
 

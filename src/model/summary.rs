@@ -299,7 +299,10 @@ pub struct Decision {
     pub undone: Option<UndoneBy>,
 }
 
-/// Something that failed and worked later (003-104).
+/// Stands before what the hook of a commit found, where that stopped the commit.
+pub const HOOK: &str = "a hook of the commit: ";
+
+/// Something that failed and worked later, or that the work went another way round (003-104).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     /// The call that failed, as its digest tells it.
@@ -319,6 +322,14 @@ pub struct Resolution {
     /// A language model's explanation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<Explanation>,
+}
+
+impl Resolution {
+    /// It says what was behind it or what was changed, and not only which other way the work went.
+    pub fn is_mended(&self) -> bool {
+        let is_said = self.cure.as_ref().is_some_and(|cure| cure.starts_with('“'));
+        !is_said && (self.cause.is_some() || !self.changed.is_empty())
+    }
 }
 
 /// A setting's way over a session (003-105).

@@ -37,6 +37,12 @@ pub struct TestRuns {
     /// The agent's last words say that tests fail, where the last run doesn't show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<String>,
+    /// The command of the last run, where that ran all tests and the log shows only some of its numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The agent's sentence that what still fails or complains isn't of this work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excuse: Option<String>,
     /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<u32>,
@@ -88,7 +94,7 @@ pub enum UnseenEnd {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckRun {
-    /// As it was typed, without what stands around it.
+    /// As it was typed, without what stands around it; empty where only the agent's words (`said`) tell of checks.
     pub command: String,
     /// It found nothing wrong.
     pub passed: bool,

@@ -160,6 +160,7 @@ fn fact_word(fact: &Fact) -> &'static str {
         Fact::Summary { .. } => "summary",
         Fact::PullRequest(_) => "pull request",
         Fact::Compaction => "compaction",
+        Fact::Stopped(_) => "stopped model",
         Fact::Interrupted => "interruption",
         Fact::RolledBack { .. } => "turns taken back",
         Fact::ForkedFrom(_) => "forked from",

@@ -2,7 +2,7 @@
 
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -16,31 +16,75 @@ pub fn cure(words: &str) -> Option<&str> {
     TABLE.cure.found(words).last().map(str::trim)
 }
 
-/// Whether what a command printed says that where it ran hindered it.
-pub fn is_environment(message: &str) -> bool {
-    TABLE.environment.is_match(message)
+/// The first sentence that says which other way the agent goes.
+pub fn instead(words: &str) -> Option<&str> {
+    TABLE.instead.found(words).next().map(str::trim)
+}
+
+/// What stopped a command, other than what it was to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hindrance {
+    /// Nobody was logged in.
+    Login,
+    /// Where it ran has no way to what it needs: a sandbox, no network.
+    Sandbox,
+    /// Where it ran: rights, a tool's version, a port.
+    Environment,
+    /// The program doesn't take what it was given.
+    Usage,
+    /// Git keeps what would be overwritten, or what others have.
+    History,
+}
+
+/// What stopped a command that printed this, with where that stands in it. Looks at each byte once.
+pub fn hindrance(message: &str) -> Option<(Hindrance, usize)> {
+    let found = TABLE.hindrances.find(message)?;
+    Some((TABLE.kinds[found.pattern().as_usize()], found.start()))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    sandbox: Vec<String>,
     environment: Vec<String>,
+    login: Vec<String>,
+    usage: Vec<String>,
+    history: Vec<String>,
+    instead: WrittenCues,
     cause: WrittenCues,
     cure: WrittenCues,
 }
 
 struct Table {
-    environment: AhoCorasick,
+    hindrances: AhoCorasick,
+    /// Of each of these words.
+    kinds: Vec<Hindrance>,
+    instead: SentenceCues,
     cause: SentenceCues,
     cure: SentenceCues,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written = written();
-    let mut words = AhoCorasick::builder();
-    let words = words.ascii_case_insensitive(true);
+    // of a word that two lists have the first one counts
+    let lists = [
+        (&written.login, Hindrance::Login),
+        (&written.history, Hindrance::History),
+        (&written.usage, Hindrance::Usage),
+        (&written.sandbox, Hindrance::Sandbox),
+        (&written.environment, Hindrance::Environment),
+    ];
+    let rows = lists
+        .iter()
+        .flat_map(|(words, kind)| words.iter().map(|word| (word, *kind)));
+    let (words, kinds): (Vec<&String>, Vec<Hindrance>) = rows.unzip();
+    let mut hindrances = AhoCorasick::builder();
+    let hindrances = hindrances.ascii_case_insensitive(true);
+    let hindrances = hindrances.match_kind(MatchKind::LeftmostFirst);
     Table {
-        environment: words.build(&written.environment).expect("words"),
+        hindrances: hindrances.build(words).expect("words"),
+        kinds,
+        instead: written.instead.into(),
         cause: written.cause.into(),
         cure: written.cure.into(),
     }
@@ -59,9 +103,31 @@ mod tests {
         let written = written();
         written.cause.samples.hold(|words| cause(words).is_some());
         written.cure.samples.hold(|words| cure(words).is_some());
-        assert!(is_environment("exit 1: open /c/a: Operation not permitted"));
-        assert!(!is_environment(
-            "exit 1: the total is not permitted to be 0"
-        ));
+        written
+            .instead
+            .samples
+            .hold(|words| instead(words).is_some());
+        let kind = |message| hindrance(message).map(|(kind, _)| kind);
+        for (message, wants) in [
+            (
+                "exit 1: open /c/a: Operation not permitted",
+                Some(Hindrance::Sandbox),
+            ),
+            (
+                "Not logged in. Run 'shop login' to authenticate.",
+                Some(Hindrance::Login),
+            ),
+            (
+                "exit 2: Error: No such option: --order",
+                Some(Hindrance::Usage),
+            ),
+            (
+                "failed: CONFLICT (content): Merge conflict in a.md",
+                Some(Hindrance::History),
+            ),
+            ("exit 1: the total is not permitted to be 0", None),
+        ] {
+            assert_eq!(kind(message), wants, "{message}");
+        }
     }
 }

@@ -11,16 +11,52 @@ pub fn passes(words: &str) -> Option<&str> {
     TABLE.passes.found(words).last()
 }
 
-/// The last sentence of an agent's words that says that this command, between backticks, passed.
-pub fn passes_named<'w>(words: &'w str, command: &str) -> Option<&'w str> {
+/// The last sentence of an agent's words that says that this command, between backticks, passed, or the line of a list
+/// of what passed that names it.
+pub fn passes_named(words: &str, command: &str) -> Option<String> {
+    if !words.contains(command) {
+        return None;
+    }
     let names = |sentence: &&str| {
         let mut codes = sentence.split('`').skip(1).step_by(2);
         codes.any(|code| code == command)
     };
-    match words.contains(command) {
-        true => TABLE.passes_named.found(words).filter(names).last(),
-        false => None,
+    let said = TABLE.passes_named.found(words).filter(names).last();
+    said.map(|said| said.trim().to_owned())
+        .or_else(|| listed_as_passed(words, command))
+}
+
+/// `Verification passed: just check`, of a list below `Verification passed:` that has the command alone in a line.
+fn listed_as_passed(words: &str, command: &str) -> Option<String> {
+    let mut heading = None;
+    let mut found = None;
+    for line in words.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let point = line.strip_prefix(['-', '*', '•']).map(str::trim);
+        let plain = line.trim_matches(['*', '#', ' ']);
+        match (point, heading) {
+            (Some(point), Some(heading)) => {
+                let code = point
+                    .strip_prefix('`')
+                    .and_then(|point| point.split_once('`'));
+                let is_it = code.is_some_and(|(code, rest)| code == command && rest.is_empty());
+                found = is_it.then(|| format!("{heading} `{command}`")).or(found);
+            }
+            (Some(_), None) => {}
+            (None, _) => heading = TABLE.passes_list.says(plain).then_some(plain),
+        }
     }
+    found
+}
+
+/// The last sentence of an agent's words that says that checks passed which it doesn't name by a command.
+pub fn checks_pass(words: &str) -> Option<&str> {
+    TABLE.checks_pass.found(words).last().map(str::trim)
+}
+
+/// The sentence of an agent's words that says of what fails or complains that it isn't of this work.
+pub fn excuse(words: &str) -> Option<&str> {
+    let mut said = TABLE.others.found(words);
+    said.find(|said| TABLE.excuses.says(said)).map(str::trim)
 }
 
 /// The last sentence of an agent's words that says that tests fail now, if one does and none after it
@@ -61,6 +97,9 @@ fn last(words: &str) -> Option<&str> {
 struct Written {
     passes: WrittenCues,
     passes_named: WrittenCues,
+    checks_pass: WrittenCues,
+    passes_list: WrittenCues,
+    excuses: WrittenCues,
     fails: WrittenCues,
     fails_on_purpose: WrittenCues,
     others: WrittenCues,
@@ -70,6 +109,9 @@ struct Written {
 struct Table {
     passes: SentenceCues,
     passes_named: SentenceCues,
+    checks_pass: SentenceCues,
+    passes_list: SentenceCues,
+    excuses: SentenceCues,
     fails: SentenceCues,
     fails_on_purpose: SentenceCues,
     others: SentenceCues,
@@ -81,6 +123,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table {
         passes: written.passes.into(),
         passes_named: written.passes_named.into(),
+        checks_pass: written.checks_pass.into(),
+        passes_list: written.passes_list.into(),
+        excuses: written.excuses.into(),
         fails: written.fails.into(),
         fails_on_purpose: written.fails_on_purpose.into(),
         others: written.others.into(),
@@ -102,6 +147,23 @@ mod tests {
         written.passes.samples.hold(|words| passes(words).is_some());
         let named = &written.passes_named.samples;
         named.hold(|words| passes_named(words, "just check").is_some());
+        let checks = &written.checks_pass.samples;
+        checks.hold(|words| checks_pass(words).is_some());
+        written
+            .passes_list
+            .samples
+            .hold(|words| TABLE.passes_list.says(words));
+        written
+            .excuses
+            .samples
+            .hold(|words| excuse(words).is_some());
+        let list = "All of it is in.\n\nVerification passed:\n\n- `just test`\n- `just check`\n\nNot run:\n- `just docs`";
+        let named = |command| passes_named(list, command);
+        assert_eq!(
+            named("just test").as_deref(),
+            Some("Verification passed: `just test`")
+        );
+        assert_eq!(named("just docs"), None);
         written.fails.samples.hold(|words| fails(words).is_some());
         written.fails_on_purpose.samples.hold(fails_on_purpose);
         written.others.samples.hold(blames_others);

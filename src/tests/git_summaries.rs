@@ -54,7 +54,7 @@ fn a_commit_that_was_reset_is_given_up_everywhere() {
         if runs_between {
             run_all(&mut site);
             let before = told(&site);
-            let only_log = "- Committed, no push seen\n";
+            let only_log = ", no push seen\n";
             assert!(before.page.contains(only_log), "{}", before.page);
             assert!(
                 !before.page.contains("not pushed"),
@@ -109,8 +109,7 @@ fn a_log_that_talks_of_a_remote_tells_what_is_not_pushed() {
     site.agent("The parser is there.");
     run_all(&mut site);
     let steps = told(&site).shown["next_steps"].clone();
-    assert_eq!(
-        steps[0]["what"], "Committed, not pushed: A parser",
-        "{steps}"
-    );
+    let step = steps[0]["what"].as_str().unwrap();
+    assert!(step.starts_with("Committed, not pushed: "), "{steps}");
+    assert!(step.ends_with(" A parser"), "{steps}");
 }

@@ -274,6 +274,9 @@ mod tests {
             "x",
             &[(7, "aaaaaaa", "Redis cache"), (9, "bbbbbbb", "Docs")],
         );
-        assert_eq!(summary.next_steps[0].what, "Committed, not pushed: Docs");
+        assert_eq!(
+            summary.next_steps[0].what,
+            "Committed, not pushed: bbbbbbb Docs"
+        );
     }
 }

@@ -8,9 +8,10 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{ChangedFile, CheckRun, Sourced};
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, checks as checks_of, is_absent, is_clean, only_lists,
+    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_clean, only_lists,
 };
 use crate::rules::paths::{is_source, is_throwaway};
+use crate::rules::test_words::checks_pass;
 use crate::rules::tools::{AnswerKind, tool};
 
 /// Commands of one session that are listed, the last ones.
@@ -31,7 +32,8 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
                 continue;
             }
             let state = call.state(&check);
-            let key = key(&check.words);
+            let words = bare(&check.words);
+            let key = key(words);
             let known = all.iter().position(|seen| seen.key == key);
             let known = known.map(|known| all.remove(known));
             let failed = known.is_some_and(|seen| seen.failed || seen.passed == Some(false));
@@ -41,7 +43,7 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
                 passed: state,
                 failed,
                 run: line.source(CheckRun {
-                    command: shown(&check.words),
+                    command: shown(words),
                     said: state.and_then(|_| call.said(&check)),
                     ..CheckRun::default()
                 }),
@@ -69,9 +71,30 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         run.what.changed_after = changed > seen.at && (hooked < changed || !run.what.passed);
         Some(run)
     });
-    let told: Vec<Sourced<CheckRun>> = told.collect();
+    let mut told: Vec<Sourced<CheckRun>> = told.collect();
+    if told.is_empty() && lines.iter().any(|line| changes(line, |_| true)) {
+        told.extend(said_to_pass(lines, changed));
+    }
     let first = told.len().saturating_sub(CHECKS_MAX);
     told.into_iter().skip(first).collect()
+}
+
+/// The agent's last words that checks passed, where no call of the log shows one: another agent ran them.
+fn said_to_pass(lines: &[LocatedItem<'_>], changed: usize) -> Option<Sourced<CheckRun>> {
+    const WORDS_MAX: usize = 24;
+    let words = lines.iter().enumerate().rev();
+    let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
+    let mut said = words
+        .take(WORDS_MAX)
+        .filter_map(|(at, line)| Some((at, line, checks_pass(line.words())?)));
+    let (at, line, said) = said.next()?;
+    Some(line.source(CheckRun {
+        passed: true,
+        said: Some(said.to_owned()),
+        by_agent: true,
+        changed_after: changed > at,
+        ..CheckRun::default()
+    }))
 }
 
 /// Code was changed, and no call of the session can have tested it.
@@ -79,7 +102,9 @@ pub fn is_untested(lines: &[LocatedItem<'_>], files: &[Sourced<ChangedFile>]) ->
     const TESTS: [&str; 6] = ["test", "spec", "check", "make", "verify", "ci"];
     let mut kept = files.iter().filter(|file| !is_throwaway(&file.what.path));
     let may_test = |line: &LocatedItem<'_>| {
-        let command = RanCommand::of(line).map(|call| call.command.to_lowercase());
+        // where the command or its tests aren't there, none ran
+        let ran = RanCommand::of(line).filter(|call| !(call.failed && is_absent(call.output)));
+        let command = ran.map(|call| call.command.to_lowercase());
         let is_agent = || {
             let name = line.words().split(['(', ' ']).next().unwrap_or_default();
             line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
@@ -312,6 +337,45 @@ mod tests {
     }
 
     #[test]
+    fn what_sets_where_a_check_runs_makes_no_other_check() {
+        let plain = ("Action: exec(mise run vet) → ok, no output", &OK[..]);
+        let cached = "Action: exec(env CACHE=/t/c mise run vet; env CACHE=/t/c mise run build) → 7 lines, 338 bytes";
+        assert_eq!(told(&[plain, (cached, &OK[..])]), ["mise run build true "]);
+        let said = LocatedItem::sample(
+            ItemKind::Agent,
+            3,
+            "Agent: Done.\n\nValidation passed:\n\n- `mise run vet`\n- `mise run build`",
+            &[],
+        );
+        let ran = LocatedItem::sample(ItemKind::Digest, 2, cached, &OK);
+        let all = checks(&[ran, said]).into_iter();
+        let all: Vec<String> = all.map(|run| run.what.command).collect();
+        assert_eq!(all, ["mise run vet", "mise run build"]);
+    }
+
+    #[test]
+    fn what_another_agent_checked_is_told_in_the_agents_words() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
+        let ran = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(check it) → done", &[]);
+        let words = "Agent: All CI checks pass (lint, types). Now I commit it.";
+        let said = LocatedItem::sample(ItemKind::Agent, 3, words, &[]);
+        let told = |lines: &[LocatedItem<'_>]| {
+            let runs = checks(lines).into_iter();
+            let told = runs.map(|run| (run.what.said.unwrap_or_default(), run.what.changed_after));
+            told.collect::<Vec<_>>()
+        };
+        let wants = "All CI checks pass (lint, types).".to_owned();
+        assert_eq!(told(&[edited, ran, said]), [(wants.clone(), false)]);
+        assert_eq!(told(&[edited, ran, said, edited]), [(wants, true)]);
+        assert_eq!(told(&[ran, said]), [], "nothing was changed");
+    }
+
+    #[test]
     fn what_nobody_saw_the_end_of_is_not_told() {
         for text in [
             "Action: Bash(npm run lint | tail -30) → 31 lines, 2 KB",
@@ -339,6 +403,9 @@ mod tests {
         let tested = "Action: Bash(npm test | tail -1) → ok, no output";
         let tested = LocatedItem::sample(ItemKind::Digest, 2, tested, &OK);
         assert!(!is_untested(&[edited, tested], &files));
+        let absent = "Action: Bash(pytest tests/test_a.py) → exit 4: ERROR: file or directory not found: tests/test_a.py";
+        let absent = LocatedItem::sample(ItemKind::Digest, 2, absent, &FAILED);
+        assert!(is_untested(&[edited, absent], &files));
         let helped = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(go) → done", &[]);
         assert!(!is_untested(&[edited, helped], &files));
         assert!(!is_untested(&[], &[]));

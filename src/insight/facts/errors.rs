@@ -1,14 +1,15 @@
 //! Errors that were resolved: what hindered the work, with what the log says of cause and cure. A command that
-//! failed and worked later is one where the agent said what was behind it, or where it ran hindered it; what installs,
-//! connects or stores also where something was changed between. The agent's own retries, linters and type checkers are none, and
-//! nothing is guessed.
+//! failed and worked later is one where the agent said what was behind it; what installs, connects or stores also where
+//! something was changed between; and what was stopped for another reason than its own ([`hindered`]). The agent's own
+//! retries, linters and type checkers are none, and nothing is guessed.
 
+use super::hindrances::hindered;
 use super::line::LocatedItem;
 use crate::model::classification::{Domain, Intent};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};
-use crate::rules::causes::{cause, cure, is_environment};
+use crate::rules::causes::{cause, cure};
 use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
@@ -60,7 +61,7 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
                     fail(&mut open, *key, line);
                 }
                 Finding::Worked { key } => {
-                    all.extend(work(&mut open, *key, line).or_else(|| force(&mut open, line)));
+                    all.extend(work(&mut open, *key, line));
                 }
                 Finding::Changed { path, .. } => {
                     for error in &mut open {
@@ -71,6 +72,7 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
             }
         }
     }
+    join(&mut all, hindered(lines));
     let mut seen = BTreeSet::new();
     all.retain(|error| {
         error
@@ -84,6 +86,25 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
         all.remove(all.iter().position(is_bare).unwrap_or(0));
     }
     all
+}
+
+/// What hindered stands with what was explained, in the order of the log, and each once.
+fn join(all: &mut Vec<Sourced<Resolution>>, hindered: Vec<Sourced<Resolution>>) {
+    for found in hindered {
+        let same = |known: &&mut Sourced<Resolution>| {
+            let is_line = (known.episode, known.line) == (found.episode, found.line);
+            is_line || known.what.error == found.what.error
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => {
+                let told = &mut known.what;
+                told.cause = told.cause.take().or(found.what.cause);
+                told.cure = told.cure.take().or(found.what.cure);
+            }
+            None => all.push(found),
+        }
+    }
+    all.sort_by_key(|error| error.line);
 }
 
 impl<'t> Open<'_, 't> {
@@ -128,9 +149,6 @@ fn work(
     now: &LocatedItem<'_>,
 ) -> Option<Sourced<Resolution>> {
     let at = open.iter().position(|error| error.key == key)?;
-    if let Some(forced) = force(open, now) {
-        return Some(forced);
-    }
     let error = open.remove(at);
     let (call, message) = error.line.words().split_once(" → ")?;
     let is_explained = error.cause.is_some();
@@ -139,80 +157,22 @@ fn work(
     let changed = changed.filter(|path| !is_throwaway(path) && seen.insert(path.clone()));
     let told = [Some(message), error.cause, error.cure];
     let changed = to_blame(changed.collect(), &told);
-    let is_hindered = is_environment(message);
     let is_obstacle = match obstacle(call) {
         Obstacle::Never => false,
-        _ if is_hindered => true,
         Obstacle::Explained => is_explained,
         Obstacle::Changed => is_explained || !changed.is_empty(),
     };
-    let otherwise = is_hindered.then(|| other_command(call, now)).flatten();
     is_obstacle.then(|| {
         error.line.source(Resolution {
             call: call.to_owned(),
             error: message.lines().next().unwrap_or_default().to_owned(),
             cause: error.cause.map(str::to_owned),
-            cure: error.cure.map(str::to_owned).or(otherwise),
+            cure: error.cure.map(str::to_owned),
             changed,
             worked_at: now.line,
             explained: None,
         })
     })
-}
-
-/// The command that worked, where it is another one than the one that was hindered.
-fn other_command(failed: &str, now: &LocatedItem<'_>) -> Option<String> {
-    let words = |call: &str| {
-        let given = call.split_once('(').map_or(call, |(_, given)| given);
-        commands::standing(given.strip_suffix(')').unwrap_or(given)).join(" ")
-    };
-    let (call, _) = now.words().split_once(" → ")?;
-    let (failed, worked) = (words(failed), words(call));
-    (failed != worked).then(|| format!("it worked as {worked}"))
-}
-
-/// A push that others' work or a rule of the remote refused, and that was forced then.
-fn force(open: &mut Vec<Open<'_, '_>>, now: &LocatedItem<'_>) -> Option<Sourced<Resolution>> {
-    let command = pushing(now)?;
-    let words = commands::standing(command);
-    let forces = |word: &String| {
-        let is_short = word.starts_with('-') && !word.starts_with("--") && word.contains('f');
-        is_short || word.starts_with("--force")
-    };
-    if !is_push(&words) || !words.iter().any(forces) {
-        return None;
-    }
-    let failed = |error: &Open<'_, '_>| {
-        let refused = ["failed to push", "rejected", "stale info"];
-        let said = error.line.words();
-        refused.iter().any(|word| said.contains(word))
-            && pushing(error.line).is_some_and(|command| is_push(&commands::standing(command)))
-    };
-    let error = open.remove(open.iter().rposition(failed)?);
-    let (call, message) = error.line.words().split_once(" → ")?;
-    Some(error.line.source(Resolution {
-        call: call.to_owned(),
-        error: message.lines().next().unwrap_or_default().to_owned(),
-        cause: error.cause.map(str::to_owned),
-        cure: Some(format!("forced with {}", words.join(" "))),
-        changed: Vec::new(),
-        worked_at: now.line,
-        explained: None,
-    }))
-}
-
-fn is_push(words: &[String]) -> bool {
-    words.first().is_some_and(|word| word == "git") && words.iter().any(|word| word == "push")
-}
-
-/// The command line of a call that pushes.
-fn pushing<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
-    if !line.item.text.contains("push") {
-        return None;
-    }
-    let words = line.words();
-    let (call, _) = words.split_once(") → ")?;
-    Some(call.split_once('(')?.1)
 }
 
 /// Of the files that were changed those that the error or its explanation names. Where none is named and there are many,
@@ -287,34 +247,11 @@ mod tests {
         let failed = "Action: Bash(go test ./a) → exit 1: open /c/x: operation not permitted";
         let worked = "Action: Bash(env GOCACHE=/p/c go test ./a) → ok";
         let all = resolved(&[line(1, failed, &FAILED), line(2, worked, &WORKED)]);
-        let cure = all[0].what.cure.as_deref().unwrap_or_default();
-        assert!(
-            cure.starts_with("it worked as ") && cure.ends_with("go test ./a"),
-            "{cure}"
-        );
+        let cure = all[0].what.cure.as_deref();
+        assert_eq!(cure, Some("it worked as `env GOCACHE=/p/c go test ./a`"));
+        assert_eq!(all.len(), 1);
         let own = "Action: Bash(go test ./a) → exit 1: x is undefined";
         assert!(resolved(&[line(1, own, &FAILED), line(2, worked, &WORKED)]).is_empty());
-    }
-
-    #[test]
-    fn a_push_that_was_forced_says_so() {
-        let failed = "Action: Bash(git push origin main) → exit 1: error: failed to push some refs";
-        let told = |now: &str, key| {
-            let worked = [Finding::Worked { key }];
-            let lines = [line(1, failed, &FAILED), line(2, now, &worked)];
-            let all = resolved(&lines).into_iter();
-            all.map(|error| error.what.cure.unwrap_or_default())
-                .collect::<Vec<_>>()
-        };
-        let force = "Action: Bash(cd shop && git push --force origin main) → ok";
-        for key in [1, 2] {
-            assert_eq!(
-                told(force, key),
-                ["forced with git push --force origin main"]
-            );
-        }
-        let pull = "Action: Bash(git pull --rebase && git push origin main) → ok";
-        assert_eq!(told(pull, 1), Vec::<String>::new());
     }
 
     #[test]

@@ -349,11 +349,16 @@ pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<
         |commit: &&Sourced<SessionCommit>| !commit.what.pushed && commit.what.given_up.is_none();
     let left: Vec<&Sourced<SessionCommit>> = commits.iter().filter(is_left).collect();
     let last = left.last()?;
-    let subject = &last.what.subject;
+    let (hash, subject) = (&last.what.hash, &last.what.subject);
+    let (space, named) = match hash.as_str() {
+        "" => ("", String::new()),
+        hash => (" ", format!("{AS}{hash}")),
+    };
+    let subject = format!("{hash}{space}{subject}");
     let what = match (left.len(), has_remote) {
         (1, true) => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
         // the list of commits has its subject
-        (1, false) => format!("{COMMITTED}{NO_PUSH}"),
+        (1, false) => format!("{COMMITTED}{named}{NO_PUSH}"),
         (many, true) => format!("{many} commits not pushed{LAST}{subject}"),
         (many, false) => format!("{many}{COMMITS}{NO_PUSH}"),
     };
@@ -365,6 +370,7 @@ pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<
 }
 
 const COMMITTED: &str = "Committed";
+const AS: &str = " as ";
 const NOT_PUSHED: &str = ", not pushed";
 const NO_PUSH: &str = ", no push seen";
 const COMMITS: &str = " commits";
@@ -374,7 +380,13 @@ const LAST: &str = ", the last: ";
 pub fn says_unpushed(step: &str) -> Option<bool> {
     let unseen = step.strip_suffix(NO_PUSH).map(|what| {
         let many = what.strip_suffix(COMMITS).unwrap_or_default();
-        what == COMMITTED || !many.is_empty() && many.bytes().all(|b| b.is_ascii_digit())
+        let named = what
+            .strip_prefix(COMMITTED)
+            .and_then(|what| what.strip_prefix(AS));
+        let is_hash = |hash: &str| hash.bytes().all(|b| b.is_ascii_hexdigit());
+        what == COMMITTED
+            || named.is_some_and(is_hash)
+            || !many.is_empty() && many.bytes().all(|b| b.is_ascii_digit())
     });
     if unseen == Some(true) {
         return Some(false);

@@ -1,5 +1,6 @@
 //! What a session leaves: what the agent's last words say isn't done, and changes that nobody committed.
 
+use super::closing::listed;
 use super::line::LocatedItem;
 use super::words::{folded, points_back, shortened};
 use crate::insight::outcome::is_aside;
@@ -43,6 +44,10 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
             let is_left = (is_open || is_yours) && !is_moved(sentence);
             let is_led = sentence.ends_with(':') && !is_yours;
             let sentence = sentence.trim_end_matches(':');
+            if is_left && sentence.chars().count() > SENTENCE_CHARS_MAX {
+                all.extend(listed(sentence));
+                continue;
+            }
             let is_short = sentence.chars().count() <= SENTENCE_CHARS_MAX && !is_led;
             if is_left && is_short && !all.iter().any(|known| known == sentence) {
                 all.push(sentence.to_owned());
@@ -59,12 +64,6 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
 /// A point of a list without its mark.
 fn without_mark(sentence: &str) -> &str {
     sentence.trim_start_matches(['-', '*', '•', '⚠', '\u{fe0f}', ' '])
-}
-
-/// Calls changed files.
-pub fn is_work(lines: &[LocatedItem<'_>]) -> bool {
-    let mut findings = lines.iter().flat_map(|line| line.item.findings);
-    findings.any(|finding| matches!(finding, Finding::Changed { .. } | Finding::Commit { .. }))
 }
 
 /// That files were changed after the last commit of the session, or in a session without one.

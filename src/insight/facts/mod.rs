@@ -7,13 +7,16 @@ mod ask;
 mod asks;
 mod changed_files;
 mod checks;
+mod closing;
 mod code_blocks;
+mod command_forms;
 mod committed;
 mod compacted;
 mod decided;
 mod errors;
 mod fitted;
 mod further;
+mod hindrances;
 mod history;
 mod left;
 mod line;
@@ -37,6 +40,7 @@ mod taken_up;
 mod tasks;
 mod test_runs;
 mod unseen_runs;
+mod unverified;
 mod words;
 mod written_files;
 
@@ -54,7 +58,6 @@ pub use pull_requests::says_open;
 pub use session_context::SessionContext;
 
 use super::outcome::outcome;
-use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{
     Decision, SessionCommit, SessionOutcome, SettingChange, Sourced, Summary,
@@ -66,7 +69,6 @@ use line::found;
 pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary {
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
-    let last_words = main().rev().find(|line| line.item.kind == ItemKind::Agent);
     let prompts = prompts::prompts(lines);
     let objective::Asked { objective, whole } = objective::asked(lines, &prompts, context);
     let commits = history::commits(lines);
@@ -121,7 +123,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         completed: tasks.done,
         files_modified,
         commits,
-        next_steps: tasks::next_steps(next, last_words, left::is_work(lines)),
+        next_steps: tasks::next_steps(next, &closing::closing(lines), closing::is_work(lines)),
         ..Summary::default()
     };
     if !context.is_brief {
@@ -155,6 +157,9 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.pull_requests = pull_requests::pull_requests(lines);
     let open = pull_requests::open(&summary.pull_requests, &summary.next_steps);
     summary.next_steps.extend(open);
+    let has_ended = summary.outcome == Some(SessionOutcome::Completed);
+    let unverified = unverified::unverified(lines, has_ended);
+    summary.next_steps.extend(unverified);
 }
 
 /// What stands under the heading of the objective.
@@ -274,6 +279,7 @@ fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::exchange::ItemKind;
     use prompts::prompts;
     use result::result;
 

@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 25] = [
+const NEXT: [&str; 33] = [
     "next step",
     "next up",
     "what's next",
@@ -28,6 +28,14 @@ const NEXT: [&str; 25] = [
     "open decision",
     "decisions needed",
     "known gap",
+    "on your plate",
+    "left for you",
+    "you'll need to",
+    "you’ll need to",
+    "you still need to",
+    "before you merge",
+    "before the release",
+    "manual steps",
     "limitation",
     "caveat",
 ];

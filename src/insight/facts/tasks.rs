@@ -2,10 +2,10 @@
 //! and headings.
 
 use super::history::says_unpushed;
-use super::left;
 use super::line::LocatedItem;
 use super::next_headings::is_about_next;
 use super::words::folded;
+use super::{closing, left};
 use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
@@ -87,7 +87,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         }
     }
     let mut tasks = Tasks::default();
-    let is_work = left::is_work(lines);
+    let is_work = closing::is_work(lines);
     // where nothing was changed, a list that is ticked off says what turned out to be needless too
     let is_needless = |known: &Known| {
         let is_done = known.task.state == TaskState::Done && known.task.id.is_none();
@@ -227,15 +227,15 @@ fn boxes(words: &str) -> impl Iterator<Item = Task> {
     })
 }
 
-/// Open tasks first, then what the agent's last words list under a heading about what comes next, and what they say
+/// Open tasks first, then what the agent's closing words list under a heading about what comes next, and what they say
 /// is left.
 pub fn next_steps(
     open: Vec<Sourced<String>>,
-    last: Option<&LocatedItem<'_>>,
+    closing: &[&LocatedItem<'_>],
     is_work: bool,
 ) -> Vec<Sourced<String>> {
     let mut all = open;
-    if let Some(line) = last {
+    for line in closing {
         let said = left::said(line.words(), is_work);
         let is_unpushed = all.iter().any(|step| says_unpushed(&step.what).is_some());
         for step in proposed(line.words()).into_iter().chain(said) {
@@ -471,12 +471,12 @@ mod tests {
             "Agent: Done:\n- one\n\n**Next steps:**\n1. Push it\n2. Open a PR\n\nBye:\n- no";
         let last = line(ItemKind::Agent, words, &[]);
         assert_eq!(
-            texts(&next_steps(Vec::new(), Some(&last), false)),
+            texts(&next_steps(Vec::new(), &[&last], false)),
             ["Push it", "Open a PR"]
         );
         let words = "Agent: Done.\n\n**Next up** after the audit:\n\n`/plan 7`\n\n`/clear` first";
         let last = line(ItemKind::Agent, words, &[]);
-        let steps = next_steps(Vec::new(), Some(&last), false);
+        let steps = next_steps(Vec::new(), &[&last], false);
         assert_eq!(texts(&steps), ["Next up after the audit: /plan 7"]);
     }
 
@@ -485,7 +485,7 @@ mod tests {
         let words = "Agent: Done.\n\n**Next steps:**\n1. Push changes\n2. Open a PR";
         let last = line(ItemKind::Agent, words, &[]);
         let unpushed = last.source("Committed, not pushed: Fix the cart".to_owned());
-        let steps = next_steps(vec![unpushed], Some(&last), false);
+        let steps = next_steps(vec![unpushed], &[&last], false);
         assert_eq!(
             texts(&steps),
             ["Committed, not pushed: Fix the cart", "Open a PR"]

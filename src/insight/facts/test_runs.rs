@@ -8,8 +8,8 @@ use super::unseen_runs::{Unseen, says_more, unseen};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
 use crate::model::summary::{Sourced, TestRuns, UnseenEnd};
-use crate::rules::commands::{TestScope, test_scope};
-use crate::rules::test_words::{blames_others, fails, fails_on_purpose, passes};
+use crate::rules::commands::{TestScope, bare, test_scope, whole_test_runs};
+use crate::rules::test_words::{blames_others, excuse, fails, fails_on_purpose, passes};
 use crate::rules::tools::{AnswerKind, tool};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -32,6 +32,13 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
         coverage: coverage(lines),
         ..TestRuns::default()
     };
+    found.command = last
+        .filter(|last| found.last.partial && last.scope == Some(TestScope::Whole))
+        .and_then(|last| whole_command(&lines[..=last.at]));
+    if found.command.is_some() {
+        found.full = None;
+    }
+    found.excuse = excused(lines, since);
     if let Some(larger) = last.filter(|_| found.part && found.full.is_none()) {
         found.full = larger_run(&runs, larger).cloned();
         found.full_is_part = found.full.is_some();
@@ -62,6 +69,27 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
     older(&mut found, green(&runs));
     found.said = Some(sentence.to_owned());
     Some(line.source(found))
+}
+
+/// The agent's words since the last change of a file, or since the last run, that something which fails isn't of this work.
+fn excused(lines: &[LocatedItem<'_>], since: usize) -> Option<String> {
+    const WORDS_MAX: usize = 12;
+    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
+    let changes = |line: &LocatedItem<'_>| line.item.findings.iter().any(is_change);
+    let from = lines.iter().rposition(changes).unwrap_or(0).max(since);
+    let words = lines[from..].iter().rev();
+    let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let mut said = words
+        .take(WORDS_MAX)
+        .filter_map(|line| excuse(line.words()));
+    said.next().map(str::to_owned)
+}
+
+/// The command of a run of all tests: its own, or that of the call whose output the last of these lines polls.
+fn whole_command(until: &[LocatedItem<'_>]) -> Option<String> {
+    let run = begun(until).or_else(|| call(until.last()?))?;
+    let run = whole_test_runs(command(run)).pop()?;
+    Some(bare(&run.words).join(" "))
 }
 
 /// The numbers are of an earlier state, where there are any.
@@ -237,21 +265,31 @@ fn green<'r, 'c>(runs: &'r [Run<'c>]) -> Option<&'r Run<'c>> {
 /// Which tests the run of the last of these lines was of: by its own command, or by that of the call whose
 /// output it polls.
 fn scope(until: &[LocatedItem<'_>]) -> Option<TestScope> {
-    const CALLS_MAX: usize = 12;
     let last = until.last()?;
     let words = call(last)?;
     if tool(words.split('(').next()?).answer != AnswerKind::Poll && !polls(words) {
         return test_scope(command(words));
     }
+    if let Some(begun) = begun(until) {
+        return test_scope(command(begun));
+    }
+    let before = until.iter().rev().skip(1).take(CALLS_MAX);
+    let mut before = before.filter(|line| line.main == last.main);
+    before.find_map(|line| test_scope(command(call(line)?)))
+}
+
+/// Calls between a command that goes on and one that asks for what it printed.
+const CALLS_MAX: usize = 12;
+
+/// The call that began what the last of these lines polls.
+fn begun<'t>(until: &[LocatedItem<'t>]) -> Option<&'t str> {
+    let last = until.last()?;
     let before = until.iter().rev().skip(1).take(CALLS_MAX);
     let mut before = before.filter(|line| line.main == last.main);
     let is_begun = |line: &&LocatedItem<'_>| {
         line.item.text.ends_with(RUNNING) && call(line).is_some_and(|call| !polls(call))
     };
-    match before.clone().find(is_begun) {
-        Some(begun) => test_scope(command(call(begun)?)),
-        None => before.find_map(|line| test_scope(command(call(line)?))),
-    }
+    before.find(is_begun).and_then(call)
 }
 
 /// A script that asks for what a command printed since.
@@ -513,6 +551,37 @@ mod tests {
             runs(&[("Agent: Let me make sure all tests pass.", vec![])]),
             None
         );
+    }
+
+    #[test]
+    fn what_is_polled_of_a_run_of_all_is_told_by_its_command() {
+        let begun = (
+            "Action: exec(env C=/t mise run test) → running in the background",
+            vec![],
+        );
+        let polled = "Action: exec(const r = await tools.write_stdin({session_id: 1}); text(r)) → passed 1/1 packages";
+        let mut counts = of("go test", 1, 0);
+        if let Some(Finding::Tests(counts)) = counts.first_mut() {
+            counts.packages = true;
+        }
+        let found = runs(&[begun, (polled, counts.clone())]).expect("a run");
+        assert_eq!(found.command.as_deref(), Some("mise run test"));
+        let some = (
+            "Action: exec(go test ./a -run X) → running in the background",
+            vec![],
+        );
+        let found = runs(&[some, (polled, counts)]).expect("a run");
+        assert_eq!(found.command, None);
+    }
+
+    #[test]
+    fn what_the_agent_says_of_others_trouble_is_told() {
+        let said = "Agent: All tests pass. The formatter's issues are in unrelated documents.";
+        let found = runs(&[(NPM, run(9, 0)), (said, vec![])]).expect("a run");
+        let wants = Some("The formatter's issues are in unrelated documents.");
+        assert_eq!(found.excuse.as_deref(), wants);
+        let found = runs(&[(said, vec![]), (NPM, run(9, 0))]).expect("a run");
+        assert_eq!(found.excuse, None, "it ran since");
     }
 
     #[test]

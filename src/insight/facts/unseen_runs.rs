@@ -5,7 +5,9 @@ use super::ran::{RanCommand, hides_passed};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{TestRuns, UnseenEnd, UnseenRun};
-use crate::rules::commands::{CheckEnd, CommandCheck, is_absent, names_tests, whole_test_runs};
+use crate::rules::commands::{
+    CheckEnd, CommandCheck, bare, is_absent, names_tests, whole_test_runs,
+};
 use crate::rules::test_words::passes_named;
 use crate::rules::words::sentences;
 
@@ -29,7 +31,7 @@ pub fn unseen(lines: &[LocatedItem<'_>], at: usize) -> Option<Unseen> {
         true => UnseenEnd::Unknown,
         false => end(&call, &check, line.words())?,
     };
-    let command = check.words.join(" ");
+    let command = bare(&check.words).join(" ");
     let is_one = names_tests(&check.words) || is_said_to_test(lines, &command);
     is_one.then(|| Unseen {
         at,
@@ -112,7 +114,7 @@ fn is_said_to_test(lines: &[LocatedItem<'_>], command: &str) -> bool {
 pub fn says_passed(after: &[LocatedItem<'_>], command: &str) -> Option<String> {
     let words = after.iter().rev();
     let mut words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
-    words.find_map(|line| Some(passes_named(line.words(), command)?.trim().to_owned()))
+    words.find_map(|line| passes_named(line.words(), command))
 }
 
 #[cfg(test)]

@@ -140,6 +140,10 @@ impl RecapProject {
             extend(&mut self.agent_decided, &id, summary.agent_decisions);
         }
         summary.errors_resolved.reverse();
+        // what somebody said instead mended nothing, and another form of a command is the next session's news at most
+        summary
+            .errors_resolved
+            .retain(|error| error.what.is_mended());
         extend(&mut self.fixed, &id, summary.errors_resolved);
         summary.commits.reverse();
         extend(&mut self.commits, &id, summary.commits);

@@ -19,6 +19,13 @@ pub(super) const COMMAND_CHARS_MAX: usize = 80;
 fn check(run: &Sourced<CheckRun>) -> String {
     let run = &run.what;
     let command = short(&run.command.replace('`', "'"), COMMAND_CHARS_MAX);
+    let after = match run.changed_after {
+        true => " (files were changed after it)",
+        false => "",
+    };
+    if let (true, Some(said)) = (run.command.is_empty(), &run.said) {
+        return format!("- passed, says the agent: “{}”{after}", inline(said));
+    }
     let said = run.said.as_ref().map(|said| format!(": {}", inline(said)));
     let ended = match (run.passed, run.failed_before) {
         (true, false) => "ok",
@@ -26,10 +33,6 @@ fn check(run: &Sourced<CheckRun>) -> String {
         (false, _) => "failed",
     };
     let by = if run.by_agent { ", says the agent" } else { "" };
-    let after = match run.changed_after {
-        true => " (files were changed after it)",
-        false => "",
-    };
     format!(
         "- `{command}` {ended}{by}{}{after}",
         said.unwrap_or_default()

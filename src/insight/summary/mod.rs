@@ -3,14 +3,14 @@
 mod changes;
 mod checks;
 mod commits;
+mod errors;
 mod escape;
 mod sections;
 mod shortened;
 mod test_results;
 
 use crate::model::summary::{
-    Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
-    Resolution, Sourced, Summary,
+    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, Sourced, Summary,
 };
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::is_idle;
@@ -84,9 +84,10 @@ pub fn sections(summary: &Summary) -> String {
     section(&mut out, "Completed", completed);
     let cause = llm.root_cause.iter().map(|cause| inline(cause));
     section(&mut out, "Root Cause", cause);
-    let errors = summary.errors_resolved.iter().map(|e| resolved(&e.what));
-    let llm_errors = llm.errors_resolved.iter().map(llm_resolution);
-    section(&mut out, "Errors Resolved", errors.chain(llm_errors));
+    let told = summary.errors_resolved.iter();
+    let told = told.map(|error| errors::resolved(&error.what));
+    let llm_errors = llm.errors_resolved.iter().map(errors::by_model);
+    section(&mut out, "Errors Resolved", told.chain(llm_errors));
     let settings = changes::settings(summary, llm);
     section(&mut out, "Configuration Changes", settings);
     section(&mut out, "Discoveries", said(&llm.discoveries));
@@ -149,51 +150,6 @@ fn head(summary: &Summary, profile: &str) -> String {
         let _ = writeln!(out, "**Told by**: {}, beside the facts", inline(&llm.by));
     }
     out
-}
-
-fn resolved(error: &Resolution) -> String {
-    let nothing = Explanation::default();
-    let explained = error.explained.as_ref().unwrap_or(&nothing);
-    let mut lines = vec![
-        format!("### {}", short(&error.error, HEADING_CHARS_MAX)),
-        format!("- **Command**: {}", short(&error.call, CALL_CHARS_MAX)),
-    ];
-    let cause = match explained.root_cause.as_str() {
-        "" => error.cause.as_deref().unwrap_or_default(),
-        model => model,
-    };
-    lines.extend(point("Root cause", cause));
-    lines.extend(point("What helped", &explained.fix));
-    let mut cure: Vec<String> = error.cure.iter().map(|said| inline(said)).collect();
-    if !error.changed.is_empty() {
-        let changed: Vec<String> = error
-            .changed
-            .iter()
-            .map(|path| format!("`{path}`"))
-            .collect();
-        cure.push(format!("changed {}", changed.join(", ")));
-    }
-    if !cure.is_empty() {
-        lines.push(format!("- **Fix**: {}", cure.join("; ")));
-    }
-    lines.join("\n")
-}
-
-fn llm_resolution(error: &LlmResolution) -> String {
-    let explained = &error.explained;
-    let mut lines = vec![format!(
-        "### {}",
-        inline(&short(&error.error, HEADING_CHARS_MAX))
-    )];
-    lines.extend(point("Root cause", &explained.root_cause));
-    lines.extend(point("Fix", &explained.fix));
-    lines.extend(point("Verification", &explained.verification));
-    lines.join("\n")
-}
-
-/// Absent where a model says nothing.
-fn point(name: &str, text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| format!("- **{name}**: {}", inline(text)))
 }
 
 fn decision(decision: &Decision) -> String {
@@ -269,12 +225,6 @@ pub fn pull_request(pull: &PullRequest) -> String {
     format!("{}{}", pull.address, state.unwrap_or_default())
 }
 
-/// A heading names an error.
-const HEADING_CHARS_MAX: usize = 60;
-
-/// A command is recognised by its beginning.
-const CALL_CHARS_MAX: usize = 120;
-
 fn section(out: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {
     let mut lines = lines.into_iter().peekable();
     if lines.peek().is_none() {
@@ -315,8 +265,8 @@ fn said(items: &[String]) -> impl Iterator<Item = String> + '_ {
 mod tests {
     use super::*;
     use crate::model::finding::TestCounts;
-    use crate::model::summary::TestRuns;
     use crate::model::summary::sourced;
+    use crate::model::summary::{Explanation, LlmResolution, Resolution, TestRuns};
     use crate::model::summary::{SessionOutcome, SettingChange};
 
     #[test]
@@ -479,7 +429,7 @@ mod tests {
         };
         let text = markdown(&summary, "fixing (1.0)");
         assert!(text.contains(
-            "### exit 2\n- **Command**: Bash(make)\n- **Root cause**: Seconds read as minutes\n\
+            "### exit 2\n- **Command**: `make`\n- **Root cause**: Seconds read as minutes\n\
              - **What helped**: Set 3600\n- **Fix**: changed `a.c`\n"
         ));
         assert!(text.contains("- Which store? → **Use Redis**\n  - Rationale: It expires keys\n"));

@@ -1,6 +1,6 @@
 //! A stored summary read back: its outcome, the points of its sections. Knows how `super` writes them.
 
-use super::test_results::LAST_WITH_NUMBERS;
+use super::test_results::{LAST_WITH_NUMBERS, PASSED};
 
 /// A summary's text as parts.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,10 @@ impl<'t> SummarySections<'t> {
 
 /// `12/13 passed`, `12 of 13 packages ok`, `1 of at least 3 packages failed`, `13 packages ok`.
 fn counts(results: &str) -> Option<TestsTold> {
+    let results = match results.split_once(PASSED) {
+        Some((command, numbers)) if command.starts_with('`') => numbers,
+        _ => results,
+    };
     let mut numbers = numbers(results);
     let (first, second) = (numbers.next()?, numbers.next());
     let told = |passed, failed| TestsTold {
@@ -140,6 +144,7 @@ mod tests {
         assert_eq!(of("at least 5/5 passed"), Some((5, 0)));
         assert_eq!(of("13 packages ok"), Some((13, 0)));
         assert_eq!(of("12 of 13 packages ok"), Some((12, 1)));
+        assert_eq!(of("`just t1` passed: at least 2 packages ok"), Some((2, 0)));
         assert_eq!(of("1 of at least 3 packages failed"), Some((2, 1)));
         assert_eq!(of("passed, says the agent: “all 5 pass”"), None);
         assert_eq!(

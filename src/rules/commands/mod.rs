@@ -17,7 +17,7 @@ mod tests;
 pub use checks::{
     CheckEnd, CommandCheck, checks, is_absent, is_clean, names_tests, only_lists, whole_test_runs,
 };
-pub use standing::{is_setting, standing};
+pub use standing::{bare, is_setting, standing};
 pub use table::{Class, class};
 pub use test_scope::{TestScope, test_scope};
 

@@ -45,6 +45,29 @@ fn set_before(line: &str, program: &str) -> Vec<String> {
     set
 }
 
+/// A command's words without what only sets where it runs: `env`, settings before it, a manager of tools' versions.
+pub fn bare(words: &[String]) -> &[String] {
+    let mut rest = words;
+    loop {
+        let until = |name: &str| rest.iter().position(|word| word == name).map(|at| at + 1);
+        let skipped = match rest {
+            [setting, _, ..] if is_setting(setting) => 1,
+            [env, _, ..] if env == "env" => 1,
+            [manager, exec, _, ..]
+                if matches!(manager.as_str(), "mise" | "asdf" | "nix" | "direnv")
+                    && matches!(exec.as_str(), "exec" | "x") =>
+            {
+                until("--").unwrap_or(2)
+            }
+            _ => return rest,
+        };
+        match rest.get(skipped..) {
+            Some(inner) if !inner.is_empty() => rest = inner,
+            _ => return rest,
+        }
+    }
+}
+
 /// `FORCE=1`: an environment's variable, or one of `make`.
 pub fn is_setting(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else {
@@ -60,6 +83,20 @@ pub fn is_setting(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_sets_where_a_command_runs_is_no_part_of_it() {
+        for (line, wants) in [
+            ("env GOCACHE=/t/c mise run vet", "mise run vet"),
+            ("mise exec -- env A=b go vet ./...", "go vet ./..."),
+            ("CI=1 npm test", "npm test"),
+            ("mise run vet", "mise run vet"),
+            ("env", "env"),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(bare(&words).join(" "), wants, "{line}");
+        }
+    }
 
     #[test]
     fn what_stands_around_a_command_is_left_out() {

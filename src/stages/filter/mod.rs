@@ -17,7 +17,7 @@ pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{Copied, Entry, EntryKind, Fact, PromptOrigin, Queue};
-use crate::model::exchange::{EXPANDED, Exchange, INTERRUPTED};
+use crate::model::exchange::{EXPANDED, Exchange, INTERRUPTED, STOPPED};
 use crate::model::fold::StreamFold;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
@@ -217,6 +217,7 @@ fn prompt(text: &str, via: PromptOrigin, at: &At<'_>, fold: &mut StreamFold, out
 fn note(fact: &Fact) -> Option<String> {
     match fact {
         Fact::Compaction => Some("the history was compacted here".to_owned()),
+        Fact::Stopped(how) => Some(format!("{STOPPED}{how}")),
         Fact::Interrupted => Some(INTERRUPTED.to_owned()),
         Fact::RolledBack { turns: 1 } => Some("the turn before was taken back".to_owned()),
         Fact::RolledBack { turns } => Some(format!("the {turns} turns before were taken back")),

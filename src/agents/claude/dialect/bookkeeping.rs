@@ -6,6 +6,7 @@ use super::records;
 use crate::json::text::{decode, inside, string};
 use crate::model::entry::{Entry, EntryKind, Fact, Queue};
 use crate::rules::injected::Spoken;
+use crate::rules::words::sentences;
 use uuid::Uuid;
 
 pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
@@ -14,17 +15,43 @@ pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
         .and_then(inside)
         .map(decode)
         .unwrap_or_default();
-    record.push(
-        out,
-        match (&*subtype, records::noise_system(&subtype)) {
-            ("compact_boundary", _) => EntryKind::Fact(Fact::Compaction),
-            (_, Some(reason)) => EntryKind::Noise(reason.into()),
-            (name, None) => EntryKind::unknown(format!(
-                "system/{}",
-                name.chars().take(60).collect::<String>()
-            )),
-        },
-    );
+    let stopped = stopped(&subtype, line).map(|how| EntryKind::Fact(Fact::Stopped(how)));
+    let what = stopped.unwrap_or_else(|| match (&*subtype, records::noise_system(&subtype)) {
+        ("compact_boundary", _) => EntryKind::Fact(Fact::Compaction),
+        (_, Some(reason)) => EntryKind::Noise(reason.into()),
+        (name, None) => EntryKind::unknown(format!(
+            "system/{}",
+            name.chars().take(60).collect::<String>()
+        )),
+    });
+    record.push(out, what);
+}
+
+/// What stopped the model, where the record says that.
+fn stopped(subtype: &str, line: &Line<'_>) -> Option<String> {
+    match subtype {
+        "model_refusal_fallback" => refusal(line),
+        "api_error" => {
+            (line.retry == Some(RETRIES)).then(|| "its API could not be reached.".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// So many retries are no hiccup any more; further ones say nothing new.
+const RETRIES: &[u8] = b"4";
+
+/// `… safeguards flagged this message. Switched to …`: the first sentence of what is told, and what went on.
+fn refusal(line: &Line<'_>) -> Option<String> {
+    let text = line.content.and_then(string)?;
+    let mut said = sentences(&text);
+    let first = said.next()?.trim();
+    let switched = said.find(|sentence| sentence.trim().starts_with("Switched to "));
+    Some(
+        format!("{first} {}", switched.unwrap_or_default().trim())
+            .trim_end()
+            .to_owned(),
+    )
 }
 
 pub(super) fn other(kind: &str, line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
@@ -89,5 +116,26 @@ fn noise_or_unknown(name: &str) -> EntryKind {
     match records::noise_type(name) {
         Some(reason) => EntryKind::Noise(reason.into()),
         None => EntryKind::unknown(name.chars().take(60).collect::<String>()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stopped_the_model_is_told_and_a_hiccup_is_not() {
+        let said = br#""A1's safeguards flagged this message. They are broad. Switched to Opus 4.8. Send feedback.""#;
+        let line = |retry: &'static [u8]| Line {
+            content: Some(said),
+            retry: Some(retry),
+            ..Line::default()
+        };
+        let wants = "A1's safeguards flagged this message. Switched to Opus 4.8.";
+        let refused = stopped("model_refusal_fallback", &line(b"1"));
+        assert_eq!(refused.as_deref(), Some(wants));
+        assert_eq!(stopped("api_error", &line(b"1")), None);
+        assert!(stopped("api_error", &line(b"4")).is_some());
+        assert_eq!(stopped("away_summary", &line(b"4")), None);
     }
 }

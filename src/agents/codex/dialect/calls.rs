@@ -41,7 +41,7 @@ impl Record<'_> {
         if found.commands.is_empty() {
             input.insert("input".into(), text.into());
         } else {
-            input.insert("cmd".into(), found.commands.join("\n").into());
+            input.insert("cmd".into(), one_line(&found.commands).into());
         }
         if let Some(workdir) = found.workdir {
             input.insert("workdir".into(), workdir.into());
@@ -296,6 +296,13 @@ fn arguments_value(arguments: &str) -> Value {
         _ if arguments.trim().is_empty() => Value::Object(Map::new()),
         other => json!({ "input": other }),
     }
+}
+
+/// Command lines of one script, as commands of one line; a here-document needs its own lines.
+fn one_line(commands: &[String]) -> String {
+    let has_document = commands.iter().any(|command| command.contains("<<"));
+    let separator = if has_document { "\n" } else { "; " };
+    commands.join(separator)
 }
 
 /// A raw value decoded; its text where it is too deep, too wide or broken.

@@ -31,11 +31,11 @@ fn commits_that_nobody_saw_pushed_are_left() {
     let left = unpushed(&made, true).expect("one");
     assert_eq!(
         (left.what.as_str(), left.line),
-        ("Committed, not pushed: b", 3)
+        ("Committed, not pushed: 0000062 b", 3)
     );
     let more = commits(&[lines[2], line(4, "", &third)]);
     let left = unpushed(&more, true).expect("two");
-    assert_eq!(left.what, "2 commits not pushed, the last: c");
+    assert_eq!(left.what, "2 commits not pushed, the last: 0000063 c");
     assert_eq!(unpushed(&commits(&lines[..2]), true), None);
 }
 
@@ -184,9 +184,13 @@ fn without_a_remote_only_the_log_is_told_of_pushing() {
     let (first, second) = (commit("a: b"), commit("b"));
     let (one, two) = (line(1, "", &first), line(2, "", &second));
     for (lines, has_remote, wants) in [
-        (&[one][..], true, "Committed, not pushed: a: b"),
-        (&[one, two], true, "2 commits not pushed, the last: b"),
-        (&[one], false, "Committed, no push seen"),
+        (&[one][..], true, "Committed, not pushed: 000011d a: b"),
+        (
+            &[one, two],
+            true,
+            "2 commits not pushed, the last: 0000062 b",
+        ),
+        (&[one], false, "Committed as 000011d, no push seen"),
         (&[one, two], false, "2 commits, no push seen"),
     ] {
         let step = unpushed(&commits(lines), has_remote).expect("a step").what;

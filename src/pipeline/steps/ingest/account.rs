@@ -435,7 +435,11 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
         Fact::Interrupted => facts.interruptions += 1,
         Fact::ForkedFrom(other) => facts.forked_from = Some(other.clone()),
         Fact::Parent(other) => facts.parent = Some(other.clone()),
-        Fact::RolledBack { .. } | Fact::Expanded(_) | Fact::TurnEnd | Fact::Context => {}
+        Fact::RolledBack { .. }
+        | Fact::Stopped(_)
+        | Fact::Expanded(_)
+        | Fact::TurnEnd
+        | Fact::Context => {}
     }
 }
 
@@ -455,6 +459,7 @@ pub(in crate::pipeline) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
         EntryKind::Fact(Fact::Title { .. } | Fact::Summary { .. }) => (Fate::Kept, "title"),
         EntryKind::Fact(Fact::PullRequest(_)) => (Fate::Kept, "pull request"),
         EntryKind::Fact(Fact::Compaction) => (Fate::Kept, "compaction"),
+        EntryKind::Fact(Fact::Stopped(_)) => (Fate::Kept, "stopped model"),
         EntryKind::Fact(Fact::Interrupted) => (Fate::Kept, "interruption"),
         EntryKind::Fact(Fact::RolledBack { .. }) => (Fate::Kept, "rollback"),
         EntryKind::Fact(Fact::ForkedFrom(_) | Fact::Parent(_)) => (Fate::Kept, "session"),

@@ -146,6 +146,12 @@ impl<'a> DigestCall<'a> {
         }
     }
 
+    /// Its command joins others by nothing but `&&`.
+    pub fn is_chain(&self) -> bool {
+        let line = self.command_line();
+        line.is_some_and(|line| !line.contains([';', '|', '\n']) && line.contains("&&"))
+    }
+
     /// The command as it was given.
     pub fn command_line(&self) -> Option<Cow<'a, str>> {
         let command = self

@@ -42,6 +42,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
         masked: &masked,
         polled,
         worked: ended.status == CallStatus::Ok,
+        is_chain: ended.call.is_chain(),
     };
     let is_of_last = |stat: &Finding| matches!(stat, Finding::Stat { of: Tree::Last, .. });
     let (last, mut found): (Vec<_>, Vec<_>) = seen.stats().into_iter().partition(is_of_last);
@@ -67,6 +68,8 @@ struct Seen<'a> {
     masked: &'a [Cow<'a, str>; 2],
     polled: bool,
     worked: bool,
+    /// Each command of its line ran only if those before it worked.
+    is_chain: bool,
 }
 
 impl Seen<'_> {
@@ -195,9 +198,7 @@ impl Seen<'_> {
     }
 
     fn files(&self, workdir: Option<&str>, cwd: Option<&str>) -> Vec<Finding> {
-        if !self.worked {
-            return Vec::new();
-        }
+        let done = &self.acts[..self.done()];
         let from = workdir.filter(|dir| !dir.is_empty());
         let from = from.map(|dir| line::absolute(dir, cwd));
         let from = from.as_deref().or(cwd);
@@ -222,7 +223,24 @@ impl Seen<'_> {
             };
             Some(Finding::File { path, became })
         };
-        self.acts.iter().filter_map(file).collect()
+        done.iter().filter_map(file).collect()
+    }
+
+    /// How many of its acts were done: of a chain that stopped those before the one whose file the error names.
+    fn done(&self) -> usize {
+        if self.worked {
+            return self.acts.len();
+        }
+        let errors = ["error: ", "fatal: ", "rm: ", "mv: "];
+        let is_told = self
+            .lines()
+            .any(|line| errors.iter().any(|label| line.starts_with(label)));
+        let is_named = |act: &Act| {
+            let name = act.names.as_deref().filter(|name| name.len() > 2);
+            name.is_some_and(|name| self.masked.iter().any(|part| names(part, name)))
+        };
+        let stopped = self.acts.iter().position(is_named);
+        stopped.filter(|_| is_told && self.is_chain).unwrap_or(0)
     }
 
     /// Git says where it sent them; told to be quiet, nothing says that it didn't.
@@ -354,6 +372,16 @@ fn committed(path: &str, (added, removed): (u64, u64), drawn: bool) -> Finding {
         of: Tree::Staged,
         drawn,
     }
+}
+
+/// A text has the path, and not only one that begins or ends with it.
+fn names(text: &str, path: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '-' | '_');
+    let mut found = text.match_indices(path);
+    found.any(|(at, _)| {
+        let after = &text[at + path.len()..];
+        !text[..at].ends_with(is_part) && !after.starts_with(is_part)
+    })
 }
 
 /// ` create mode 100644 src/a.rs`: the file.

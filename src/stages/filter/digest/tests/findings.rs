@@ -498,6 +498,18 @@ fn files_that_commands_delete_or_put_back_are_told() {
     assert_eq!(files("git restore a.rs"), [gone("/p/a.rs", Restored)]);
     assert_eq!(files("git reset --hard"), [gone("/p", Restored)]);
     assert_eq!(files("rm -rf \"$dir\""), []);
+    let stopped = "git rm -q a.rs && git rm -q b.rs && git status";
+    let error = "error: the following file has changes staged in the index:\n    b.rs";
+    let done = bash(stopped, &failed(error));
+    assert!(done.contains(&gone("/p/a.rs", Deleted)), "{done:?}");
+    assert!(!done.contains(&gone("/p/b.rs", Deleted)), "{done:?}");
+    let moved = "git mv old new && git rm -q new/b.rs && git status";
+    let inside = "error: the following file has changes staged in the index:\n    new/b.rs";
+    let done = bash(moved, &failed(inside));
+    let is_moved = |f: &Finding| matches!(f, Finding::Moved { .. });
+    assert!(done.iter().any(is_moved), "{done:?}");
+    let apart = bash("git rm -q a.rs; git rm -q b.rs", &failed(error));
+    assert!(!apart.contains(&gone("/p/a.rs", Deleted)), "{apart:?}");
     let patch = "*** Begin Patch\n*** Add File: new.rs\n+x\n*** Delete File: old.rs\n*** End Patch";
     let found = found("apply_patch", json!({"input": patch}), &ok("Success."));
     assert!(found.contains(&gone("/p/new.rs", Created)), "{found:?}");

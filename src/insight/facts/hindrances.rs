@@ -1,0 +1,515 @@
+//! What stopped commands for another reason than what they were to find out, and which way the work went on: another
+//! form of the command, a login, what git wanted first, a hook that was passed by, a way that the agent names.
+//! What nobody found a way round isn't told.
+
+use super::command_forms::{self as forms, shown};
+use super::line::LocatedItem;
+use super::ran::{RUNNING, RanCommand};
+use super::words::shortened;
+use crate::model::classification::Intent;
+use crate::model::exchange::{ItemKind, STOPPED};
+use crate::model::finding::Finding;
+use crate::model::summary::{HOOK, Resolution, Sourced};
+use crate::rules::causes::{Hindrance, cause, hindrance, instead};
+use crate::rules::commands;
+
+/// Calls in which another way is looked for.
+const CALLS_MAX: usize = 24;
+
+/// Of an answer that a command gave without failing, more than this is no refusal.
+const REFUSAL_BYTES_MAX: usize = 200;
+
+/// Characters of a person's words.
+const SAID_CHARS_MAX: usize = 120;
+
+/// What hindered the main log's work, in its order; the same only once.
+pub fn hindered(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
+    let mut all: Vec<Sourced<Resolution>> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
+        let after = &lines[at + 1..];
+        let told = match line.item.kind {
+            ItemKind::Digest => match Stopped::of(line) {
+                Some(stop) => stop.told(after),
+                None => refused(line, after),
+            },
+            ItemKind::Note => model_stopped(line, after),
+            _ => None,
+        };
+        let Some(told) = told else {
+            continue;
+        };
+        let key = match told.error.contains("erge conflict in ") {
+            // each file has one, and each commit
+            true => "a merge conflict".to_owned(),
+            false => told.error.replace(|c: char| c.is_ascii_digit(), ""),
+        };
+        if !seen.contains(&key) {
+            seen.push(key);
+            all.push(line.source(told));
+        }
+    }
+    all
+}
+
+/// A command that was stopped.
+struct Stopped<'t> {
+    call: &'t str,
+    error: &'t str,
+    kind: Kind,
+    /// The command that stands for its line.
+    words: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Of(Hindrance),
+    /// A commit that failed for what its hook found.
+    Hook,
+}
+
+impl<'t> Stopped<'t> {
+    fn of(line: &LocatedItem<'t>) -> Option<Stopped<'t>> {
+        let ran = RanCommand::of(line)?;
+        // most commands neither fail nor refuse
+        let is_short = ran.output.len() <= REFUSAL_BYTES_MAX;
+        if !ran.failed && !is_short {
+            return None;
+        }
+        let found = hindrance(ran.output);
+        let at_start = |(kind, at): &(Hindrance, usize)| {
+            let refuses = matches!(kind, Hindrance::Login | Hindrance::Usage);
+            refuses && *at <= "error: ".len()
+        };
+        let found = found.filter(|found| ran.failed || at_start(found));
+        let is_commit = || ran.failed && ran.command.contains("git commit");
+        if found.is_none() && !is_commit() {
+            return None;
+        }
+        let kind = found.map_or(Kind::Hook, |(kind, _)| Kind::Of(kind));
+        let (call, error) = line.words().split_once(" → ")?;
+        let words = match kind {
+            Kind::Of(Hindrance::History) => forms::git(ran.command).pop(),
+            Kind::Hook => forms::git(ran.command).pop().filter(|words| commits(words)),
+            Kind::Of(_) if reads(ran.command) => None,
+            Kind::Of(_) => Some(commands::standing(ran.command)),
+        };
+        let words = words.filter(|words| !words.is_empty())?;
+        Some(Stopped {
+            call,
+            error,
+            kind,
+            words,
+        })
+    }
+
+    fn told(&self, after: &[LocatedItem<'_>]) -> Option<Resolution> {
+        let (cure, worked_at) = match self.kind {
+            Kind::Hook => self.passed_by(after)?,
+            Kind::Of(Hindrance::History) => self.git_way(after)?,
+            Kind::Of(kind) => {
+                let form = self.other_form(after, kind);
+                form.or_else(|| other_way(after))?
+            }
+        };
+        let said = first_words(after).and_then(|line| cause(line.words()));
+        let error = self.error.lines().next().unwrap_or_default();
+        let error = match self.kind {
+            Kind::Hook => format!("{HOOK}{error}"),
+            Kind::Of(_) => error.to_owned(),
+        };
+        Some(Resolution {
+            call: self.call(),
+            error,
+            cause: said.filter(|said| !cure.contains(said)).map(str::to_owned),
+            cure: Some(cure),
+            changed: Vec::new(),
+            worked_at,
+            explained: None,
+        })
+    }
+
+    /// Of a line of git's commands, the one that was stopped.
+    fn call(&self) -> String {
+        match (self.kind, self.call.split_once('(')) {
+            (Kind::Of(Hindrance::History), Some((tool, _))) => {
+                format!("{tool}({})", self.words.join(" "))
+            }
+            _ => self.call.to_owned(),
+        }
+    }
+
+    /// The same command in another form, or after a login: one that worked, or that was stopped by something else.
+    fn other_form(&self, after: &[LocatedItem<'_>], kind: Hindrance) -> Option<(String, u64)> {
+        let mut login = None;
+        for (line, ran) in ended(after) {
+            let words = commands::standing(ran.command);
+            if !forms::is_same(&self.words, &words) || forms::asks_for_help(&words) {
+                let logs_in = |word: &String| word == "login" || word == "signin";
+                if words.iter().any(logs_in) && !ran.failed && !forms::asks_for_help(&words) {
+                    login = Some(words);
+                }
+                continue;
+            }
+            let is_other = words != self.words;
+            // other arguments are no way round what is where it runs
+            let is_place = matches!(kind, Hindrance::Environment | Hindrance::Sandbox);
+            if is_other && is_place && !forms::is_other(&self.words, &words) {
+                continue;
+            }
+            let goes_on = line.item.text.ends_with(RUNNING);
+            if ran.failed && (!is_other || !self.is_past(line)) {
+                continue;
+            }
+            let told = match (kind, login) {
+                (Hindrance::Login, Some(login)) => format!("after `{}`", shown(&login)),
+                _ if is_other => forms::difference(&self.words, &words),
+                (Hindrance::Sandbox, _) if goes_on => "it ran when it was started again".to_owned(),
+                (Hindrance::Sandbox, _) => "it worked when it was run again".to_owned(),
+                // a retry
+                _ => return None,
+            };
+            return Some((told, line.line));
+        }
+        None
+    }
+
+    /// What stopped another form is not what stopped this.
+    fn is_past(&self, line: &LocatedItem<'_>) -> bool {
+        let said = line.words().split_once(" → ").map(|(_, said)| said);
+        let kind = |said: &str| hindrance(said).map(|(kind, at)| (kind, word_at(said, at)));
+        said.is_some_and(|said| kind(said) != kind(self.error))
+    }
+
+    /// A commit that went past the hook that had stopped it.
+    fn passed_by(&self, after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
+        const FLAG: &str = "--no-verify";
+        let (line, _) = ended(after).find(|(_, ran)| {
+            let passes =
+                |words: &Vec<String>| commits(words) && words.iter().any(|word| word == FLAG);
+            !ran.failed && ran.command.contains(FLAG) && forms::git(ran.command).iter().any(passes)
+        })?;
+        let is_first = !self.words.iter().any(|word| word == FLAG);
+        is_first.then(|| (format!("committed with `{FLAG}`"), line.line))
+    }
+
+    /// What git was told instead or before.
+    fn git_way(&self, after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
+        let verb = forms::verb(&self.words)?;
+        let mut between: Vec<(Vec<String>, u64)> = Vec::new();
+        for (line, words) in git_commands(after) {
+            if words
+                .iter()
+                .any(|word| word == "--abort" || word == "--quit")
+            {
+                continue;
+            }
+            if forms::verb(&words) != Some(verb) {
+                if forms::makes_way(&words) {
+                    between.push((words, line.line));
+                }
+                continue;
+            }
+            let told = match between.last() {
+                _ if verb == "push" && forms::forces(&words) => {
+                    format!("forced with `{}`", shown(&words))
+                }
+                _ if words.iter().any(|word| word == "--continue") => {
+                    format!("resolved, then `{}`", shown(&words))
+                }
+                Some((before, _)) => format!("after `{}`", shown(before)),
+                None if words != self.words => format!("it worked as `{}`", shown(&words)),
+                None => return None,
+            };
+            return Some((told, line.line));
+        }
+        // another way than the same command is one only until something else is asked for
+        let next = after.iter().find(|line| opens(line)).map(|line| line.line);
+        between.retain(|(_, at)| next.is_none_or(|next| *at < next));
+        let (last, at) = between.pop().filter(|_| verb != "push")?;
+        let first = between.pop();
+        let first = first.map(|(words, _)| format!("`{}`, then ", shown(&words)));
+        Some((
+            format!("{}`{}`", first.unwrap_or_default(), shown(&last)),
+            at,
+        ))
+    }
+}
+
+/// What git was told after a call and did, and what was removed.
+fn git_commands<'l, 't>(
+    after: &'l [LocatedItem<'t>],
+) -> impl Iterator<Item = (&'l LocatedItem<'t>, Vec<String>)> {
+    const LINES_MAX: usize = 150;
+    let near = &after[..after.len().min(LINES_MAX)];
+    let ran = near.iter().filter(|line| line.main).filter_map(|line| {
+        let ran = RanCommand::of(line)?;
+        let is_one = !ran.failed && (ran.command.contains("git ") || ran.command.contains("rm "));
+        is_one.then_some((line, ran))
+    });
+    ran.flat_map(|(line, ran)| {
+        let words = forms::ways(ran.command).into_iter();
+        words.map(move |words| (line, words))
+    })
+}
+
+fn commits(words: &[String]) -> bool {
+    forms::verb(words) == Some("commit")
+}
+
+/// A prompt opens another request.
+fn opens(line: &LocatedItem<'_>) -> bool {
+    line.main && line.item.kind == ItemKind::Prompt
+}
+
+/// Calls of the main log that ended or go on, the next ones.
+fn ended<'l, 't>(
+    after: &'l [LocatedItem<'t>],
+) -> impl Iterator<Item = (&'l LocatedItem<'t>, RanCommand<'t>)> {
+    let calls = after
+        .iter()
+        .filter(|line| line.main && line.item.kind == ItemKind::Digest);
+    calls.take(CALLS_MAX).filter_map(|line| {
+        let ran = RanCommand::of(line).or_else(|| RanCommand::begun(line));
+        Some((line, ran?))
+    })
+}
+
+/// What the agent says right after a call.
+fn first_words<'l, 't>(after: &'l [LocatedItem<'t>]) -> Option<&'l LocatedItem<'t>> {
+    const ITEMS_MAX: usize = 3;
+    let mut near = after.iter().filter(|line| line.main).take(ITEMS_MAX);
+    near.find(|line| line.item.kind == ItemKind::Agent)
+}
+
+fn other_way(after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
+    let said = first_words(after)?;
+    Some((
+        format!("“{}”, says the agent", instead(said.words())?),
+        said.line,
+    ))
+}
+
+/// A command that is known to only read, search or ask git: it fails for what it was given.
+fn reads(command: &str) -> bool {
+    let name = commands::counted_as(command);
+    let class = commands::of_count(&name);
+    !name.starts_with('?') && matches!(class.intent, Intent::Read | Intent::Search)
+}
+
+/// The letters that a place in a text begins with.
+fn word_at(text: &str, at: usize) -> String {
+    let letters = text[at..].chars().take(12);
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The model was stopped for a while, and went on or another one did.
+fn model_stopped(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Resolution> {
+    let said = line.words().strip_prefix(STOPPED)?;
+    let is_said = |line: &&LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
+    let next = after.iter().find(is_said)?;
+    let switched = said.find("Switched to ").map(|at| said.split_at(at));
+    let (error, cure) = switched.unwrap_or((said, "it answered later"));
+    let error = error.trim().trim_end_matches('.');
+    Some(Resolution {
+        error: match error.strip_prefix("its ") {
+            Some(of_it) => format!("the model's {of_it}"),
+            None => error.to_owned(),
+        },
+        cure: Some(cure.trim_end_matches('.').to_owned()),
+        worked_at: next.line,
+        ..Resolution::default()
+    })
+}
+
+/// A command that a person refused, with what they said then.
+fn refused(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Resolution> {
+    const REFUSED: &str = "refused by the user";
+    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
+    if !line.item.findings.iter().any(is_refused) {
+        return None;
+    }
+    let (call, error) = line.words().split_once(" → ")?;
+    let command = forms::command_of(call)?;
+    if !error.starts_with(REFUSED) || commands::standing(command).is_empty() {
+        return None;
+    }
+    let mut next = after.iter().filter(|line| line.main);
+    let said = next.find(|line| line.item.kind != ItemKind::Note)?;
+    let is_said = matches!(said.item.kind, ItemKind::Prompt | ItemKind::Aside);
+    let mut goes_on = || next.any(|line| line.item.kind == ItemKind::Agent);
+    let words = said.words().lines().next().unwrap_or_default();
+    (is_said && !words.starts_with('/') && goes_on()).then(|| Resolution {
+        call: call.to_owned(),
+        error: REFUSED.to_owned(),
+        cure: Some(format!(
+            "“{}”, says the user",
+            shortened(words, SAID_CHARS_MAX)
+        )),
+        worked_at: said.line,
+        ..Resolution::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `Action: …` lines that failed (`→ exit …`, `→ failed`) or worked, `Agent: …` and `User: …` lines.
+    fn told(texts: &[&str]) -> Vec<String> {
+        let failed = [Finding::Failed { key: 1 }];
+        let worked = [Finding::Worked { key: 2 }];
+        let refused = [Finding::Refused { key: 1 }];
+        let lines = texts.iter().zip(1..).map(|(text, n)| {
+            let (kind, findings): (_, &[Finding]) = match text.split_once(": ") {
+                Some(("Agent", _)) => (ItemKind::Agent, &[]),
+                Some(("User", _)) => (ItemKind::Prompt, &[]),
+                Some(("Note", _)) => (ItemKind::Note, &[]),
+                _ if text.contains("→ exit ") || text.contains("→ failed") => {
+                    (ItemKind::Digest, &failed)
+                }
+                _ if text.contains("→ refused") => (ItemKind::Digest, &refused),
+                _ => (ItemKind::Digest, &worked),
+            };
+            LocatedItem::sample(kind, n, text, findings)
+        });
+        let lines: Vec<LocatedItem<'_>> = lines.collect();
+        let all = hindered(&lines).into_iter();
+        all.map(|told| told.what.cure.unwrap_or_default()).collect()
+    }
+
+    #[test]
+    fn a_form_that_a_program_does_not_take_is_told_with_the_one_that_it_takes() {
+        let wrapped =
+            "Action: Bash(wrap npm run test) → exit 2: error: unrecognized subcommand 'npm'";
+        let plain = "Action: Bash(npm run test 2>&1 | tail -3) → passed 9/9";
+        assert_eq!(told(&[wrapped, plain]), ["it worked as `npm run test`"]);
+        assert_eq!(told(&[wrapped]), Vec::<String>::new(), "no way was found");
+        let option = "Action: Bash(echo '[]' | shop exec close-orders --order 7) → exit 2: Error: No such option: --order";
+        let help = "Action: Bash(shop exec close-orders -h) → 9 lines, 300 bytes";
+        let other = "Action: Bash(shop exec list-orders) → 9 lines, 300 bytes";
+        let right = "Action: Bash(printf '[]' | shop exec close-orders) → 2 lines, 30 bytes";
+        let wants = ["it worked as `shop exec close-orders`"];
+        assert_eq!(told(&[option, help, other, right]), wants);
+        let own = "Action: Bash(npm run test) → exit 1: the cart is empty";
+        assert_eq!(told(&[own, plain]), Vec::<String>::new());
+        let reads = "Action: Bash(grep --bad x a.rs) → exit 2: grep: unrecognized option '--bad'";
+        assert_eq!(
+            told(&[reads, "Action: Bash(grep x a.rs) → 1 line"]),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_retry_is_told_only_of_what_a_sandbox_or_the_network_stopped() {
+        let call = |said: &str| format!("Action: Bash(shop deploy) → exit 1: {said}");
+        let again = "Action: Bash(shop deploy) → 3 lines, 90 bytes";
+        let (lost, down) = (
+            call("lookup shop.test: no such host"),
+            call("connection refused"),
+        );
+        assert_eq!(told(&[&lost, again]), ["it worked when it was run again"]);
+        assert_eq!(told(&[&down, again]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_step_of_a_way_round_is_told() {
+        let version = "Action: Bash(go test ./a) → failed 1/1 packages in 1 s: compile: version \"go1.2\" does not match go tool version \"go1.3\"";
+        let sandbox = "Action: Bash(pin exec -- go test ./a) → failed 1/1 packages in 1 s: open /c/x: operation not permitted";
+        let worked = "Action: Bash(pin exec -- env GOCACHE=/t/c go test ./a) → passed 1/1 packages";
+        let wants = [
+            "it worked as `pin exec -- go test ./a`",
+            "it worked as `pin exec -- env GOCACHE=/t/c go test ./a`",
+        ];
+        assert_eq!(told(&[version, sandbox, worked]), wants);
+    }
+
+    #[test]
+    fn a_missing_login_is_told_with_the_login() {
+        let asked =
+            "Action: Bash(shop orders show 7) → Not logged in. Run 'shop login' to authenticate.";
+        let login = "Action: Bash(shop login --device) → running in the background";
+        let again = "Action: Bash(shop orders show 7) → 19 lines, 1.9 KB";
+        assert_eq!(
+            told(&[asked, login, again]),
+            ["after `shop login --device`"]
+        );
+        let around = "Agent: I’ll continue from the local copy of the order.";
+        assert_eq!(
+            told(&[asked, around]),
+            ["“I’ll continue from the local copy of the order.”, says the agent"]
+        );
+        assert_eq!(told(&[asked]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_git_wanted_first_is_told() {
+        let refused =
+            "Action: Bash(git push) → exit 1: error: failed to push some refs to 'https://h/r.git'";
+        let pulled = "Action: Bash(git pull --rebase) → 3 lines, 200 bytes";
+        let pushed = "Action: Bash(git push) → To https://h/r.git";
+        assert_eq!(
+            told(&[refused, pulled, pushed]),
+            ["after `git pull --rebase`"]
+        );
+        assert_eq!(told(&[refused, pulled]), Vec::<String>::new());
+        assert_eq!(told(&[refused, pushed]), Vec::<String>::new(), "a retry");
+        let force = "Action: Bash(cd shop && git push --force origin main) → ok";
+        assert_eq!(
+            told(&[refused, force]),
+            ["forced with `git push --force origin main`"]
+        );
+        let conflict = "Action: Bash(git rebase origin/main) → failed: CONFLICT (content): Merge conflict in a.md";
+        let goes_on = "Action: Bash(git add a.md && GIT_EDITOR=true git rebase --continue) → ok";
+        assert_eq!(
+            told(&[conflict, goes_on]),
+            ["resolved, then `git rebase --continue`"]
+        );
+        let untracked = "Action: Bash(git rebase -i --root) → failed: error: The following untracked working tree files would be overwritten by merge:";
+        let all = [
+            untracked,
+            "Action: Bash(git rebase --abort) → ok, no output",
+            "Action: Bash(rm -rf .idea) → ok, no output",
+            "Action: Bash(git filter-branch -f --all) → ok, no output",
+        ];
+        assert_eq!(
+            told(&all),
+            ["`rm -rf .idea`, then `git filter-branch -f --all`"]
+        );
+    }
+
+    #[test]
+    fn a_hook_that_was_passed_by_is_told() {
+        let failed = "Action: Bash(git commit -m x) → exit 1: error: Item 3 failed";
+        let past = "Action: Bash(git commit -m x --no-verify) → 1 file changed";
+        assert_eq!(told(&[failed, past]), ["committed with `--no-verify`"]);
+        let mended = "Action: Bash(git commit -m x) → 1 file changed";
+        assert_eq!(told(&[failed, mended]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_stopped_the_model_is_told() {
+        let flagged =
+            "Note: the model was stopped: A1's safeguards flagged this message. Switched to B2.";
+        let lost = "Note: the model was stopped: its API could not be reached.";
+        let done = "Agent: All of it is in.";
+        assert_eq!(
+            told(&[flagged, lost, done]),
+            ["Switched to B2", "it answered later"]
+        );
+        assert_eq!(told(&[lost]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_command_that_a_person_refused_is_told_with_what_they_said() {
+        let refused = "Action: Bash(npm publish) → refused by the user";
+        let note = "Note: interrupted by the user";
+        let said = "User: no release, just a commit";
+        let done = "Agent: Committed.";
+        let wants = ["“no release, just a commit”, says the user"];
+        assert_eq!(told(&[refused, note, said, done]), wants);
+        assert_eq!(told(&[refused, note]), Vec::<String>::new());
+        let edit = "Action: Edit(a.rs) → refused by the user";
+        assert_eq!(told(&[edit, note, said, done]), Vec::<String>::new());
+    }
+}

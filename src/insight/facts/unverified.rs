@@ -1,0 +1,200 @@
+//! What the plan that was asked for wants verified and nobody did: commands that no call ran, looks that nobody
+//! took. Says nothing where it can't be sure: where another agent worked, or somebody speaks of it.
+
+use super::line::LocatedItem;
+use super::words::{folded, shortened};
+use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
+use crate::model::summary::Sourced;
+use crate::rules::commands;
+use crate::rules::tools::{AnswerKind, tool};
+
+/// Longer lists of checks are no next steps.
+const STEPS_MAX: usize = 2;
+
+/// Longer points have more in them than a look.
+const POINT_CHARS_MAX: usize = 140;
+
+/// Of the last prompt that has a list of what to verify, where the work on it is over: the session `has_ended`, or something
+/// else was asked for since.
+pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<String>> {
+    let is_plan = |line: &LocatedItem<'_>| {
+        line.main && line.item.kind == ItemKind::Prompt && line.item.text.contains("\n#")
+    };
+    let Some(at) = lines.iter().rposition(is_plan) else {
+        return Vec::new();
+    };
+    let points = points(lines[at].words());
+    let after = &lines[at + 1..];
+    let is_prompt = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Prompt;
+    let is_over = has_ended || after.iter().any(is_prompt);
+    if points.is_empty() || !is_over || !is_done_here(after) {
+        return Vec::new();
+    }
+    let left = points.into_iter().filter_map(|point| left(point, after));
+    let steps = left.map(|step| lines[at].source(step));
+    steps.take(STEPS_MAX).collect()
+}
+
+/// Files were changed, by this agent alone.
+fn is_done_here(after: &[LocatedItem<'_>]) -> bool {
+    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
+    let changes = |line: &LocatedItem<'_>| line.item.findings.iter().any(is_change);
+    let is_agents = |line: &LocatedItem<'_>| {
+        let name = line.words().split(['(', ' ']).next().unwrap_or_default();
+        line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
+    };
+    after.iter().any(changes) && !after.iter().any(|line| !line.main || is_agents(line))
+}
+
+/// The list's points below a heading about verification.
+fn points(plan: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut points = Vec::new();
+    for line in plan.lines() {
+        if let Some(heading) = line.strip_prefix('#') {
+            let heading = heading.trim_matches(['#', ' ', ':']).to_lowercase();
+            inside = ["verification", "verify", "test plan"].contains(&heading.as_str());
+        } else if inside {
+            points.extend(point(line));
+        }
+    }
+    points
+}
+
+/// The text of `- …` or `1. …` that is not below another one.
+fn point(line: &str) -> Option<&str> {
+    let plain = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
+    plain.or_else(|| {
+        let digits = line.find(|c: char| !c.is_ascii_digit());
+        line[digits.filter(|at| *at > 0)?..].strip_prefix(". ")
+    })
+}
+
+/// What of a point nobody did.
+fn left(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
+    let text = point.trim_start_matches(['*', '[', ' ', ']']);
+    if is_look(text) {
+        let point = shortened(&folded(point), POINT_CHARS_MAX);
+        return (!is_looked_at(after)).then(|| format!("{BY_HAND}{point}"));
+    }
+    let mut codes = point.split('`').skip(1).step_by(2);
+    let is_left = |code: &&str| is_check(code) && !is_spoken_of(code, after);
+    codes.find(is_left).map(|code| format!("{NOT_RUN}`{code}`"))
+}
+
+const NOT_RUN: &str = "Not run, though the plan asks for it: ";
+const BY_HAND: &str = "To be checked, as the plan asks: ";
+
+/// `Visual check: …`, `Manual: …`.
+fn is_look(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let looks = ["manual", "visual"];
+    looks.iter().any(|word| text.starts_with(word))
+}
+
+/// Something that can show a page or runs the program was called, or the agent speaks of a look.
+fn is_looked_at(after: &[LocatedItem<'_>]) -> bool {
+    const CALLS: [&str; 7] = [
+        "browser",
+        "playwright",
+        "chrome",
+        "screenshot",
+        " dev",
+        " start",
+        " serve",
+    ];
+    const WORDS: [&str; 4] = ["visual", "manual", "browser", "in the app"];
+    after.iter().any(|line| {
+        let text = line.item.text.to_lowercase();
+        match line.item.kind {
+            ItemKind::Digest => CALLS.iter().any(|word| text.contains(word)),
+            ItemKind::Agent | ItemKind::Prompt | ItemKind::Aside => {
+                WORDS.iter().any(|word| text.contains(word))
+            }
+            _ => false,
+        }
+    })
+}
+
+/// A command that checks: of more than one word, which a table knows.
+fn is_check(code: &str) -> bool {
+    let is_plain = code.contains(' ') && !code.contains(['<', '…', '{', '\n']);
+    is_plain && !(commands::checks(code).is_empty() && commands::whole_test_runs(code).is_empty())
+}
+
+/// A call has the command's last word, or somebody speaks of it: a hook or another command may have done the same.
+fn is_spoken_of(code: &str, after: &[LocatedItem<'_>]) -> bool {
+    let last = code.split(' ').rev().find(|word| !word.starts_with('-'));
+    let Some(name) = last.and_then(|word| word.rsplit([':', '/']).next()) else {
+        return true;
+    };
+    // other names of the same
+    let names: &[&str] = match name {
+        "typecheck" | "type-check" | "tsc" => &["typecheck", "type-check", "type check", "tsc"],
+        _ => &[],
+    };
+    let is_named = |text: &str| text.contains(name) || names.iter().any(|name| text.contains(name));
+    after.iter().any(|line| {
+        let hook = line.item.text.contains("git commit");
+        hook || is_named(&line.item.text.to_lowercase())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "User: Implement the following plan:\n\n# Plan: Carts add up\n\n## Verification\n\
+        1. `bun run test`: all pass\n2. `bun run lint` + `bun run typecheck`: clean\n\
+        3. Visual check: open a cart, its total stands below\n";
+
+    fn told(items: &[(ItemKind, &str)]) -> Vec<String> {
+        let edit = [Finding::Changed {
+            path: "/p/cart.ts".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let findings = |text: &str| {
+            if text.contains("Edit(") {
+                &edit[..]
+            } else {
+                &[]
+            }
+        };
+        let lines = items.iter().zip(1..);
+        let lines =
+            lines.map(|((kind, text), n)| LocatedItem::sample(*kind, n, text, findings(text)));
+        let lines: Vec<LocatedItem<'_>> = lines.collect();
+        unverified(&lines, true)
+            .into_iter()
+            .map(|step| step.what)
+            .collect()
+    }
+
+    #[test]
+    fn what_the_plan_wants_verified_and_nobody_did_is_left() {
+        let plan = (ItemKind::Prompt, PLAN);
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let test = (ItemKind::Digest, "Action: Bash(bun run test) → passed 9/9");
+        let lint = (
+            ItemKind::Digest,
+            "Action: Bash(bun run lint) → ok, no output",
+        );
+        let done = (ItemKind::Agent, "Agent: All tests pass and lint is clean.");
+        let wants = [
+            "Not run, though the plan asks for it: `bun run typecheck`",
+            "To be checked, as the plan asks: Visual check: open a cart, its total stands below",
+        ];
+        assert_eq!(told(&[plan, edit, test, lint, done]), wants);
+        let none: [&str; 0] = [];
+        assert_eq!(told(&[plan, test, lint, done]), none, "nothing was changed");
+        let helper = (ItemKind::Digest, "Action: Task(check it) → done");
+        assert_eq!(told(&[plan, edit, helper, done]), none, "who knows");
+        let commit = (ItemKind::Digest, "Action: Bash(git commit -m x) → ok");
+        assert_eq!(told(&[plan, edit, test, lint, commit]), wants[1..]);
+        let tsc = (ItemKind::Digest, "Action: Bash(bunx tsc --noEmit) → ok");
+        let looked = (ItemKind::Digest, "Action: mcp__browser__screenshot → ok");
+        assert_eq!(told(&[plan, edit, test, lint, tsc, looked]), none);
+    }
+}
