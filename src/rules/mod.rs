@@ -1,5 +1,6 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
+mod abbreviations;
 pub mod causes;
 pub mod classify;
 pub mod commands;

@@ -1,6 +1,7 @@
 //! Words of a question or a sentence that say what it is about. Knows English endings and the words
 //! that stand in every sentence (`stopwords.yaml`); of other languages it keeps every word.
 
+use super::abbreviations::spelled_otherwise;
 use super::table;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// A row of words that say nothing, as `stopwords.yaml` and `commit_words.yaml` have them.
+/// A row of words, as `stopwords.yaml`, `commit_words.yaml` and `abbreviations.yaml` have them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WordRow {
@@ -19,6 +20,13 @@ pub(super) struct WordRow {
     pub(super) sample: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests check them"))]
     pub(super) keeps: Vec<String>,
+}
+
+impl WordRow {
+    /// The words of rows that put two of them beside each other, by `|`.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.words.iter().filter_map(|both| both.split_once('|'))
+    }
 }
 
 static STOPWORDS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
@@ -130,34 +138,66 @@ const ENDINGS: [&str; 10] = [
 /// Endings that are taken off. Shorter stems than this many bytes are no words.
 const STEM_BYTES_MIN: usize = 3;
 
+/// Endings that make another word of the same matter: `deployment`, `removal`, `generator`, `manually`.
+const DERIVED: [&str; 6] = ["ment", "al", "or", "able", "ly", "ity"];
+
+/// Of shorter stems than this many bytes they make words of other matters: `comment`, `signal`, `author`, `apply`.
+const DERIVED_BYTES_MIN: usize = 5;
+
+/// Endings that are spelled in two ways, in Britain and in America.
+const SPELLED: [[&str; 2]; 3] = [["ise", "ize"], ["yse", "yze"], ["our", "or"]];
+
 /// The other forms that an English word may have in a text: `stopped` for `stop`, `retries` for
-/// `retry`. Some are no words; those stand nowhere. Empty for names, numbers, other languages and
-/// words of fewer than four letters.
+/// `retry`, `deployment` for `deploy`, `analyze` for `analysed`, `repository` for `repos`. Some are no words; those
+/// stand nowhere. Empty for names, numbers, other languages and words of fewer than four letters that abbreviate none.
 pub fn forms(word: &str) -> Vec<String> {
-    if word.len() <= STEM_BYTES_MIN || !word.bytes().all(|b| b.is_ascii_lowercase()) {
-        return Vec::new();
-    }
     let mut all = BTreeSet::new();
-    for root in roots(word) {
-        let short = root.strip_suffix('e').unwrap_or(&root);
-        for stem in [root.as_str(), short] {
-            all.extend(ENDINGS.iter().map(|ending| format!("{stem}{ending}")));
-            all.extend([stem.to_owned(), format!("{stem}e")]);
+    if word.len() > STEM_BYTES_MIN && word.bytes().all(|b| b.is_ascii_lowercase()) {
+        for root in roots(word) {
+            with_endings(&root, &mut all);
         }
-        if let Some(stem) = root.strip_suffix('y') {
-            all.extend(["ies", "ied"].map(|ending| format!("{stem}{ending}")));
-        }
-        if let Some(doubled) = doubled(&root) {
-            all.extend(["ed", "ing", "er"].map(|ending| format!("{doubled}{ending}")));
+    }
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let bare = [word, singular].map(str::to_owned);
+    for root in bare.into_iter().chain(all.clone()) {
+        for other in spelled_otherwise(&root) {
+            all.extend([other.clone(), format!("{other}s")]);
+            all.extend(other.strip_suffix('y').map(|stem| format!("{stem}ies")));
         }
     }
     all.remove(word);
     all.into_iter().collect()
 }
 
+fn with_endings(root: &str, all: &mut BTreeSet<String>) {
+    let short = root.strip_suffix('e').unwrap_or(root);
+    for stem in [root, short] {
+        all.extend(ENDINGS.iter().map(|ending| format!("{stem}{ending}")));
+        all.extend([stem.to_owned(), format!("{stem}e")]);
+    }
+    if let Some(stem) = root.strip_suffix('y') {
+        all.extend(["ies", "ied"].map(|ending| format!("{stem}{ending}")));
+    }
+    if let Some(doubled) = doubled(root) {
+        all.extend(["ed", "ing", "er"].map(|ending| format!("{doubled}{ending}")));
+    }
+    if short.len() >= DERIVED_BYTES_MIN {
+        all.extend(DERIVED.map(|ending| format!("{short}{ending}")));
+        all.extend((short != root).then(|| format!("{root}ment")));
+    }
+}
+
 /// What a word may be a form of, itself first.
 fn roots(word: &str) -> Vec<String> {
     let mut all = vec![word.to_owned()];
+    let derived = DERIVED
+        .iter()
+        .filter_map(|ending| word.strip_suffix(ending));
+    all.extend(
+        derived
+            .filter(|stem| stem.len() >= DERIVED_BYTES_MIN)
+            .map(str::to_owned),
+    );
     let is_plural = !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     for ending in ENDINGS {
         let stem = word.strip_suffix(ending);
@@ -178,7 +218,22 @@ fn roots(word: &str) -> Vec<String> {
         let stem = word.strip_suffix(ending).filter(|stem| stem.len() > 1);
         all.extend(stem.map(|stem| format!("{stem}y")));
     }
+    let respelled: Vec<String> = all.iter().flat_map(|root| respelled(root)).collect();
+    all.extend(respelled);
     all
+}
+
+/// The word as it is spelled elsewhere; with its `e`, where an ending took that.
+fn respelled(root: &str) -> impl Iterator<Item = String> {
+    let whole = [root.to_owned(), format!("{root}e")];
+    whole.into_iter().flat_map(|word| {
+        let other = |from: &str, to: &str| {
+            let stem = word.strip_suffix(from)?;
+            (stem.len() >= STEM_BYTES_MIN).then(|| format!("{stem}{to}"))
+        };
+        let both = SPELLED.map(|[one, two]| [other(one, two), other(two, one)]);
+        both.into_iter().flatten().flatten().collect::<Vec<_>>()
+    })
 }
 
 /// The word with its last letter twice, as `stop` has it in `stopped`.
@@ -249,13 +304,34 @@ mod tests {
             ("migrate", "migration"),
             ("renders", "renderer"),
             ("sessions", "session"),
+            ("analysed", "analyze"),
+            ("organization", "organisation"),
+            ("colour", "colors"),
+            ("removal", "remove"),
+            ("deploy", "deployment"),
+            ("manage", "management"),
+            ("generators", "generated"),
+            ("manually", "manual"),
+            ("repos", "repositories"),
+            ("directories", "folders"),
+            ("db", "database"),
         ] {
             assert!(
                 forms(word).iter().any(|form| form == wants),
                 "{word} {wants}"
             );
         }
-        for (word, other) in [("conf", "config"), ("status", "statu"), ("form", "format")] {
+        for (word, other) in [
+            ("conf", "config"),
+            ("status", "statu"),
+            ("form", "format"),
+            ("signal", "sign"),
+            ("author", "auth"),
+            ("comment", "come"),
+            ("apply", "app"),
+            ("noise", "noize"),
+            ("authentication", "authorization"),
+        ] {
             assert!(
                 !forms(word).iter().any(|form| form == other),
                 "{word} {other}"
