@@ -27,17 +27,17 @@ pub(super) fn spelled_otherwise(word: &str) -> &'static [String] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::words::{forms, tokens};
+    use crate::rules::words::{kin, tokens};
 
     #[test]
     fn each_row_finds_its_sample_and_what_looks_like_it_stands_for_nothing() {
         let rows: Vec<WordRow> = table::rows(table::embedded!("abbreviations"));
         for row in &rows {
-            let of_row = |form: &String| {
+            let of_row = |one: &String| {
                 let mut pairs = row.pairs();
-                pairs.any(|(short, long)| [short, long].contains(&form.as_str()))
+                pairs.any(|(short, long)| [short, long].contains(&one.as_str()))
             };
-            let found = tokens(&row.sample).any(|word| forms(&word).iter().any(of_row));
+            let found = tokens(&row.sample).any(|word| kin(&word).iter().any(of_row));
             assert!(found, "{}", row.what);
             let kept = row
                 .keeps

@@ -148,27 +148,61 @@ const DERIVED_BYTES_MIN: usize = 5;
 const SPELLED: [[&str; 2]; 3] = [["ise", "ize"], ["yse", "yze"], ["our", "or"]];
 
 /// The other forms that an English word may have in a text: `stopped` for `stop`, `retries` for
-/// `retry`, `deployment` for `deploy`, `analyze` for `analysed`, `repository` for `repos`. Some are no words; those
-/// stand nowhere. Empty for names, numbers, other languages and words of fewer than four letters that abbreviate none.
+/// `retry`. Some are no words; those stand nowhere. Empty for names, numbers, other languages and
+/// words of fewer than four letters.
 pub fn forms(word: &str) -> Vec<String> {
-    let mut all = BTreeSet::new();
-    if word.len() > STEM_BYTES_MIN && word.bytes().all(|b| b.is_ascii_lowercase()) {
-        for root in roots(word) {
-            with_endings(&root, &mut all);
-        }
+    if !is_english(word) {
+        return Vec::new();
     }
-    let singular = word.strip_suffix('s').unwrap_or(word);
-    let bare = [word, singular].map(str::to_owned);
-    for root in bare.into_iter().chain(all.clone()) {
-        for other in spelled_otherwise(&root) {
-            all.extend([other.clone(), format!("{other}s")]);
-            all.extend(other.strip_suffix('y').map(|stem| format!("{stem}ies")));
-        }
+    let mut all = BTreeSet::new();
+    for root in roots(word) {
+        with_endings(&root, &mut all);
     }
     all.remove(word);
     all.into_iter().collect()
 }
 
+/// Other words of the same matter: `deployment` for `deploy`, `analyze` for `analysed`, `repositories` for `repo`.
+/// As of [`forms`], some are no words.
+pub fn kin(word: &str) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    let roots = if is_english(word) {
+        roots(word)
+    } else {
+        Vec::new()
+    };
+    for root in &roots {
+        let stems = DERIVED
+            .iter()
+            .filter_map(|ending| root.strip_suffix(ending));
+        let stems = stems.filter(|stem| stem.len() >= DERIVED_BYTES_MIN);
+        for other in stems.map(str::to_owned).chain(respelled(root)) {
+            with_endings(&other, &mut all);
+        }
+        let short = root.strip_suffix('e').unwrap_or(root);
+        if short.len() >= DERIVED_BYTES_MIN {
+            all.extend(DERIVED.map(|ending| format!("{short}{ending}")));
+            all.extend((short != root).then(|| format!("{root}ment")));
+        }
+    }
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let named = [word, singular].into_iter();
+    for other in named
+        .chain(roots.iter().map(String::as_str))
+        .flat_map(spelled_otherwise)
+    {
+        all.extend([other.clone(), format!("{other}s")]);
+        all.extend(other.strip_suffix('y').map(|stem| format!("{stem}ies")));
+    }
+    all.remove(word);
+    all.into_iter().collect()
+}
+
+fn is_english(word: &str) -> bool {
+    word.len() > STEM_BYTES_MIN && word.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// The root and its forms.
 fn with_endings(root: &str, all: &mut BTreeSet<String>) {
     let short = root.strip_suffix('e').unwrap_or(root);
     for stem in [root, short] {
@@ -181,23 +215,11 @@ fn with_endings(root: &str, all: &mut BTreeSet<String>) {
     if let Some(doubled) = doubled(root) {
         all.extend(["ed", "ing", "er"].map(|ending| format!("{doubled}{ending}")));
     }
-    if short.len() >= DERIVED_BYTES_MIN {
-        all.extend(DERIVED.map(|ending| format!("{short}{ending}")));
-        all.extend((short != root).then(|| format!("{root}ment")));
-    }
 }
 
 /// What a word may be a form of, itself first.
 fn roots(word: &str) -> Vec<String> {
     let mut all = vec![word.to_owned()];
-    let derived = DERIVED
-        .iter()
-        .filter_map(|ending| word.strip_suffix(ending));
-    all.extend(
-        derived
-            .filter(|stem| stem.len() >= DERIVED_BYTES_MIN)
-            .map(str::to_owned),
-    );
     let is_plural = !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     for ending in ENDINGS {
         let stem = word.strip_suffix(ending);
@@ -218,8 +240,6 @@ fn roots(word: &str) -> Vec<String> {
         let stem = word.strip_suffix(ending).filter(|stem| stem.len() > 1);
         all.extend(stem.map(|stem| format!("{stem}y")));
     }
-    let respelled: Vec<String> = all.iter().flat_map(|root| respelled(root)).collect();
-    all.extend(respelled);
     all
 }
 
@@ -304,34 +324,13 @@ mod tests {
             ("migrate", "migration"),
             ("renders", "renderer"),
             ("sessions", "session"),
-            ("analysed", "analyze"),
-            ("organization", "organisation"),
-            ("colour", "colors"),
-            ("removal", "remove"),
-            ("deploy", "deployment"),
-            ("manage", "management"),
-            ("generators", "generated"),
-            ("manually", "manual"),
-            ("repos", "repositories"),
-            ("directories", "folders"),
-            ("db", "database"),
         ] {
             assert!(
                 forms(word).iter().any(|form| form == wants),
                 "{word} {wants}"
             );
         }
-        for (word, other) in [
-            ("conf", "config"),
-            ("status", "statu"),
-            ("form", "format"),
-            ("signal", "sign"),
-            ("author", "auth"),
-            ("comment", "come"),
-            ("apply", "app"),
-            ("noise", "noize"),
-            ("authentication", "authorization"),
-        ] {
+        for (word, other) in [("conf", "config"), ("status", "statu"), ("form", "format")] {
             assert!(
                 !forms(word).iter().any(|form| form == other),
                 "{word} {other}"
@@ -340,5 +339,35 @@ mod tests {
         for name in ["a1b2", "key", "日本語", "src/a.rs", ""] {
             assert!(forms(name).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_word_has_its_kin_and_no_words_of_other_matters() {
+        for (word, wants) in [
+            ("analysed", "analyze"),
+            ("organization", "organisation"),
+            ("colour", "colors"),
+            ("removal", "removed"),
+            ("deploy", "deployment"),
+            ("manage", "management"),
+            ("generators", "generated"),
+            ("manually", "manual"),
+            ("repos", "repositories"),
+            ("directories", "folder"),
+            ("db", "database"),
+        ] {
+            assert!(kin(word).iter().any(|one| one == wants), "{word} {wants}");
+        }
+        for (word, other) in [
+            ("signal", "sign"),
+            ("author", "auth"),
+            ("comment", "come"),
+            ("apply", "app"),
+            ("noise", "noize"),
+            ("authentication", "authorization"),
+        ] {
+            assert!(!kin(word).iter().any(|one| one == other), "{word} {other}");
+        }
+        assert!(kin("日本語").is_empty() && kin("").is_empty());
     }
 }
