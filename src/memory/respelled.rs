@@ -90,9 +90,7 @@ fn sessions(
     alone.query.limit = limit;
     alone.query.terms = vec![Term {
         text: word.to_owned(),
-        prefix: false,
-        forms: Vec::new(),
-        or: Vec::new(),
+        ..Term::default()
     }];
     let hits = recall(store, &alone)?.hits.into_iter();
     Ok(hits.map(|hit| hit.session).collect())
