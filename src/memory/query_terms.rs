@@ -1,7 +1,8 @@
 //! Words as terms: exactly as they are typed, as people mean them, and those of a whole question.
 
+use crate::rules::kin::kin;
 use crate::rules::products::other_names;
-use crate::rules::words::{forms, is_stopword, kin};
+use crate::rules::words::{forms, is_stopword};
 use crate::store::{Query, Term};
 
 /// Terms of a question. More: a long prompt asks the index for every word of it.

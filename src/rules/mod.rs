@@ -1,6 +1,5 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
-mod abbreviations;
 pub mod causes;
 pub mod classify;
 pub mod commands;
@@ -19,6 +18,7 @@ pub mod help;
 pub mod hidden_paths;
 pub mod injected;
 pub mod keywords;
+pub mod kin;
 pub mod left;
 pub mod markers;
 pub mod names;

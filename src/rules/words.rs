@@ -1,7 +1,6 @@
 //! Words of a question or a sentence that say what it is about. Knows English endings and the words
 //! that stand in every sentence (`stopwords.yaml`); of other languages it keeps every word.
 
-use super::abbreviations::spelled_otherwise;
 use super::table;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -136,16 +135,7 @@ const ENDINGS: [&str; 10] = [
 ];
 
 /// Endings that are taken off. Shorter stems than this many bytes are no words.
-const STEM_BYTES_MIN: usize = 3;
-
-/// Endings that make another word of the same matter: `deployment`, `removal`, `generator`, `manually`.
-const DERIVED: [&str; 6] = ["ment", "al", "or", "able", "ly", "ity"];
-
-/// Of shorter stems than this many bytes they make words of other matters: `comment`, `signal`, `author`, `apply`.
-const DERIVED_BYTES_MIN: usize = 5;
-
-/// Endings that are spelled in two ways, in Britain and in America.
-const SPELLED: [[&str; 2]; 3] = [["ise", "ize"], ["yse", "yze"], ["our", "or"]];
+pub(super) const STEM_BYTES_MIN: usize = 3;
 
 /// The other forms that an English word may have in a text: `stopped` for `stop`, `retries` for
 /// `retry`. Some are no words; those stand nowhere. Empty for names, numbers, other languages and
@@ -162,48 +152,13 @@ pub fn forms(word: &str) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Other words of the same matter: `deployment` for `deploy`, `analyze` for `analysed`, `repositories` for `repo`.
-/// As of [`forms`], some are no words.
-pub fn kin(word: &str) -> Vec<String> {
-    let mut all = BTreeSet::new();
-    let roots = if is_english(word) {
-        roots(word)
-    } else {
-        Vec::new()
-    };
-    for root in &roots {
-        let stems = DERIVED
-            .iter()
-            .filter_map(|ending| root.strip_suffix(ending));
-        let stems = stems.filter(|stem| stem.len() >= DERIVED_BYTES_MIN);
-        for other in stems.map(str::to_owned).chain(respelled(root)) {
-            with_endings(&other, &mut all);
-        }
-        let short = root.strip_suffix('e').unwrap_or(root);
-        if short.len() >= DERIVED_BYTES_MIN {
-            all.extend(DERIVED.map(|ending| format!("{short}{ending}")));
-            all.extend((short != root).then(|| format!("{root}ment")));
-        }
-    }
-    let singular = word.strip_suffix('s').unwrap_or(word);
-    let named = [word, singular].into_iter();
-    for other in named
-        .chain(roots.iter().map(String::as_str))
-        .flat_map(spelled_otherwise)
-    {
-        all.extend([other.clone(), format!("{other}s")]);
-        all.extend(other.strip_suffix('y').map(|stem| format!("{stem}ies")));
-    }
-    all.remove(word);
-    all.into_iter().collect()
-}
-
-fn is_english(word: &str) -> bool {
+/// It is written as English words are, and long enough to have an ending.
+pub(super) fn is_english(word: &str) -> bool {
     word.len() > STEM_BYTES_MIN && word.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 /// The root and its forms.
-fn with_endings(root: &str, all: &mut BTreeSet<String>) {
+pub(super) fn with_endings(root: &str, all: &mut BTreeSet<String>) {
     let short = root.strip_suffix('e').unwrap_or(root);
     for stem in [root, short] {
         all.extend(ENDINGS.iter().map(|ending| format!("{stem}{ending}")));
@@ -218,7 +173,7 @@ fn with_endings(root: &str, all: &mut BTreeSet<String>) {
 }
 
 /// What a word may be a form of, itself first.
-fn roots(word: &str) -> Vec<String> {
+pub(super) fn roots(word: &str) -> Vec<String> {
     let mut all = vec![word.to_owned()];
     let is_plural = !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     for ending in ENDINGS {
@@ -241,19 +196,6 @@ fn roots(word: &str) -> Vec<String> {
         all.extend(stem.map(|stem| format!("{stem}y")));
     }
     all
-}
-
-/// The word as it is spelled elsewhere; with its `e`, where an ending took that.
-fn respelled(root: &str) -> impl Iterator<Item = String> {
-    let whole = [root.to_owned(), format!("{root}e")];
-    whole.into_iter().flat_map(|word| {
-        let other = |from: &str, to: &str| {
-            let stem = word.strip_suffix(from)?;
-            (stem.len() >= STEM_BYTES_MIN).then(|| format!("{stem}{to}"))
-        };
-        let both = SPELLED.map(|[one, two]| [other(one, two), other(two, one)]);
-        both.into_iter().flatten().flatten().collect::<Vec<_>>()
-    })
 }
 
 /// The word with its last letter twice, as `stop` has it in `stopped`.
@@ -339,35 +281,5 @@ mod tests {
         for name in ["a1b2", "key", "日本語", "src/a.rs", ""] {
             assert!(forms(name).is_empty(), "{name}");
         }
-    }
-
-    #[test]
-    fn a_word_has_its_kin_and_no_words_of_other_matters() {
-        for (word, wants) in [
-            ("analysed", "analyze"),
-            ("organization", "organisation"),
-            ("colour", "colors"),
-            ("removal", "removed"),
-            ("deploy", "deployment"),
-            ("manage", "management"),
-            ("generators", "generated"),
-            ("manually", "manual"),
-            ("repos", "repositories"),
-            ("directories", "folder"),
-            ("db", "database"),
-        ] {
-            assert!(kin(word).iter().any(|one| one == wants), "{word} {wants}");
-        }
-        for (word, other) in [
-            ("signal", "sign"),
-            ("author", "auth"),
-            ("comment", "come"),
-            ("apply", "app"),
-            ("noise", "noize"),
-            ("authentication", "authorization"),
-        ] {
-            assert!(!kin(word).iter().any(|one| one == other), "{word} {other}");
-        }
-        assert!(kin("日本語").is_empty() && kin("").is_empty());
     }
 }
