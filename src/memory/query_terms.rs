@@ -1,5 +1,6 @@
 //! Words as terms: exactly as they are typed, as people mean them, and those of a whole question.
 
+use crate::rules::kin::kin;
 use crate::rules::products::other_names;
 use crate::rules::words::{forms, is_stopword};
 use crate::store::{Query, Term};
@@ -12,17 +13,22 @@ const QUESTION_TERMS_MAX: usize = 24;
 /// an operator. Without such words the query has no terms.
 pub fn question(text: &str, limit: u32) -> Query {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let mut terms: Vec<Term> = Vec::new();
-    for word in words.filter(|word| !word.is_empty() && !is_stopword(word)) {
-        let is_new = terms
-            .iter()
-            .all(|term| !term.text.eq_ignore_ascii_case(word));
-        if is_new && terms.len() < QUESTION_TERMS_MAX {
+    for (n, word) in words.iter().enumerate() {
+        let is_new = || {
+            let mut known = terms.iter().map(|term| &term.text);
+            known.all(|known| !known.eq_ignore_ascii_case(word))
+        };
+        if !is_stopword(word) && is_new() && terms.len() < QUESTION_TERMS_MAX {
             let others = other_names(word).into_iter().flatten();
-            terms.push(Term {
-                or: others.map(|name| exact(name, false)).collect(),
-                ..loose(word, false)
-            });
+            let mut term = loose(word, false);
+            term.or = others.map(|name| exact(name, false)).collect();
+            let before = n.checked_sub(1).map(|before| (words[before], *word));
+            let after = words.get(n + 1).map(|after| (*word, *after));
+            term.kin
+                .extend(before.into_iter().chain(after).filter_map(in_one));
+            terms.push(term);
         }
     }
     Query {
@@ -33,6 +39,12 @@ pub fn question(text: &str, limit: u32) -> Query {
     }
 }
 
+/// Two neighbours as they may be written in one piece: `filename`, `setup`.
+fn in_one((one, other): (&str, &str)) -> Option<String> {
+    let is_word = |word: &str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+    (is_word(one) && is_word(other)).then(|| format!("{one}{other}"))
+}
+
 /// A word as people mean it: its other forms will do.
 pub(super) fn loose(word: &str, prefix: bool) -> Term {
     let lower = word.to_lowercase();
@@ -41,6 +53,7 @@ pub(super) fn loose(word: &str, prefix: bool) -> Term {
         text: word.to_owned(),
         prefix,
         forms: if is_plain { forms(&lower) } else { Vec::new() },
+        kin: if is_plain { kin(&lower) } else { Vec::new() },
         or: Vec::new(),
     }
 }
@@ -155,6 +168,15 @@ mod tests {
         let named = question("the postgres dump", 5);
         let others = named.terms[0].or.iter().map(|term| term.text.as_str());
         assert_eq!(others.collect::<Vec<_>>(), ["postgresql", "psql"]);
+        let pieces = question("the file name in 2 parts", 5);
+        for (term, glued) in [("file", "filename"), ("name", "filename"), ("parts", "")] {
+            let of_term = pieces.terms.iter().find(|known| known.text == term);
+            let kin = &of_term.unwrap().kin;
+            let has = kin.iter().any(|one| one == glued);
+            assert_eq!(has, !glued.is_empty(), "{term}");
+        }
+        let set_up = question("how did we set up the mirror", 5);
+        assert!(set_up.terms[0].kin.contains(&"setup".to_owned()));
         let retries = question("Retries", 5);
         assert!(retries.terms[0].forms.iter().any(|form| form == "retry"));
     }

@@ -27,12 +27,14 @@ pub fn respelled(
             alone.query.terms = vec![meant.query.terms[nth].clone()];
             alone.query.terms[0].text = word.to_owned();
             alone.query.terms[0].forms.clear();
+            alone.query.terms[0].kin.clear();
             recall(store, &alone).map(|answer| !answer.hits.is_empty())
         };
         for near in store.spelled_like(&typed, TRIED)? {
             if alone(&near)? {
                 meant.query.terms[nth].text.clone_from(&near);
                 meant.query.terms[nth].forms.clear();
+                meant.query.terms[nth].kin.clear();
                 pairs.push((typed, near));
                 break;
             }
@@ -88,9 +90,7 @@ fn sessions(
     alone.query.limit = limit;
     alone.query.terms = vec![Term {
         text: word.to_owned(),
-        prefix: false,
-        forms: Vec::new(),
-        or: Vec::new(),
+        ..Term::default()
     }];
     let hits = recall(store, &alone)?.hits.into_iter();
     Ok(hits.map(|hit| hit.session).collect())

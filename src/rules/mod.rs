@@ -18,6 +18,7 @@ pub mod help;
 pub mod hidden_paths;
 pub mod injected;
 pub mod keywords;
+pub mod kin;
 pub mod left;
 pub mod markers;
 pub mod names;

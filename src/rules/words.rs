@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// A row of words that say nothing, as `stopwords.yaml` and `commit_words.yaml` have them.
+/// A row of words, as `stopwords.yaml`, `commit_words.yaml` and `abbreviations.yaml` have them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WordRow {
@@ -19,6 +19,13 @@ pub(super) struct WordRow {
     pub(super) sample: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests check them"))]
     pub(super) keeps: Vec<String>,
+}
+
+impl WordRow {
+    /// The words of rows that put two of them beside each other, by `|`.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.words.iter().filter_map(|both| both.split_once('|'))
+    }
 }
 
 static STOPWORDS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
@@ -128,35 +135,45 @@ const ENDINGS: [&str; 10] = [
 ];
 
 /// Endings that are taken off. Shorter stems than this many bytes are no words.
-const STEM_BYTES_MIN: usize = 3;
+pub(super) const STEM_BYTES_MIN: usize = 3;
 
 /// The other forms that an English word may have in a text: `stopped` for `stop`, `retries` for
 /// `retry`. Some are no words; those stand nowhere. Empty for names, numbers, other languages and
 /// words of fewer than four letters.
 pub fn forms(word: &str) -> Vec<String> {
-    if word.len() <= STEM_BYTES_MIN || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+    if !is_english(word) {
         return Vec::new();
     }
     let mut all = BTreeSet::new();
     for root in roots(word) {
-        let short = root.strip_suffix('e').unwrap_or(&root);
-        for stem in [root.as_str(), short] {
-            all.extend(ENDINGS.iter().map(|ending| format!("{stem}{ending}")));
-            all.extend([stem.to_owned(), format!("{stem}e")]);
-        }
-        if let Some(stem) = root.strip_suffix('y') {
-            all.extend(["ies", "ied"].map(|ending| format!("{stem}{ending}")));
-        }
-        if let Some(doubled) = doubled(&root) {
-            all.extend(["ed", "ing", "er"].map(|ending| format!("{doubled}{ending}")));
-        }
+        with_endings(&root, &mut all);
     }
     all.remove(word);
     all.into_iter().collect()
 }
 
+/// It is written as English words are, and long enough to have an ending.
+pub(super) fn is_english(word: &str) -> bool {
+    word.len() > STEM_BYTES_MIN && word.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// The root and its forms.
+pub(super) fn with_endings(root: &str, all: &mut BTreeSet<String>) {
+    let short = root.strip_suffix('e').unwrap_or(root);
+    for stem in [root, short] {
+        all.extend(ENDINGS.iter().map(|ending| format!("{stem}{ending}")));
+        all.extend([stem.to_owned(), format!("{stem}e")]);
+    }
+    if let Some(stem) = root.strip_suffix('y') {
+        all.extend(["ies", "ied"].map(|ending| format!("{stem}{ending}")));
+    }
+    if let Some(doubled) = doubled(root) {
+        all.extend(["ed", "ing", "er"].map(|ending| format!("{doubled}{ending}")));
+    }
+}
+
 /// What a word may be a form of, itself first.
-fn roots(word: &str) -> Vec<String> {
+pub(super) fn roots(word: &str) -> Vec<String> {
     let mut all = vec![word.to_owned()];
     let is_plural = !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     for ending in ENDINGS {

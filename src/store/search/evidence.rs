@@ -132,7 +132,7 @@ impl<'p> Finder<'p> {
                 .choices
                 .iter()
                 .for_each(|choice| finder.add(n, choice));
-            for form in &pattern.forms {
+            for form in pattern.forms.iter().chain(&pattern.kin) {
                 finder.by_word.entry(form).or_default().push((n, None));
             }
         }

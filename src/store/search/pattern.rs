@@ -13,6 +13,8 @@ pub struct Term {
     /// Other forms of the word. They count where a text is read, and in the index where the word
     /// itself stands nowhere.
     pub forms: Vec<String>,
+    /// Other words of the same matter. They count where a text is read; the index isn't asked for them.
+    pub kin: Vec<String>,
     /// Terms that will do as well; their own ones are not looked at.
     pub or: Vec<Term>,
 }
@@ -24,6 +26,8 @@ pub(crate) struct Pattern {
     pub(crate) choices: Vec<Choice>,
     /// Other forms of the word, which count in a text that is read.
     pub(crate) forms: Vec<String>,
+    /// Other words that do.
+    pub(crate) kin: Vec<String>,
     /// The index is asked for the forms too.
     pub(crate) asks_forms: bool,
 }
@@ -50,7 +54,8 @@ impl Pattern {
             .collect();
         (!choices.is_empty()).then(|| Pattern {
             choices,
-            forms: all.flat_map(|term| term.forms.clone()).collect(),
+            forms: all.clone().flat_map(|term| term.forms.clone()).collect(),
+            kin: all.flat_map(|term| term.kin.clone()).collect(),
             asks_forms: false,
         })
     }

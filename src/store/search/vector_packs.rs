@@ -13,6 +13,11 @@ const PACK_BYTES: usize = 256 << 10;
 /// A range with less is not worth a pack: the last one, which grows with each run, would be written each time.
 const PACK_BYTES_MIN: usize = PACK_BYTES / 2;
 
+/// So much of the store's file is read where the system's cache has it while packs are read: a call for each of
+/// ten thousand pages takes longer than comparing what is on them. Not always: a fault of the disk ends a process
+/// that reads so, and what it has read counts as its memory.
+const MAPPED_BYTES_MAX: i64 = 2 << 30;
+
 /// Episodes from the first number to the last.
 type Range = (i64, i64);
 
@@ -36,7 +41,19 @@ impl Store {
 
 /// Hands over the vectors that are made so, as they are stored, with their episodes, in the order of these.
 /// `wanted`: only those, in order; packs without any of them are not read.
-pub(super) fn each_vector(
+pub(in crate::store) fn each_vector(
+    db: &Connection,
+    made_by: &str,
+    wanted: Option<&[i64]>,
+    see: impl FnMut(i64, &[u8]),
+) -> rusqlite::Result<()> {
+    db.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
+    let read = each_mapped(db, made_by, wanted, see);
+    db.pragma_update(None, "mmap_size", 0)?;
+    read
+}
+
+fn each_mapped(
     db: &Connection,
     made_by: &str,
     wanted: Option<&[i64]>,

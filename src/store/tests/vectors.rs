@@ -4,6 +4,7 @@ use super::*;
 use crate::memory::query_terms::parse;
 use crate::model::embedding::{Meaning, PassageVectors, Vector};
 use crate::model::tombstone::Selection;
+use crate::store::search::vector_packs::each_vector;
 use crate::store::{Nearest, Query};
 
 const MADE_BY: &str = "m, 500 characters";
@@ -110,6 +111,22 @@ fn packed_vectors_answer_as_rows_do() {
     world.store.pack_vectors("n").unwrap();
     assert_eq!(world.packs(), 0);
     world.assert_all_are_seen("without packs");
+}
+
+#[test]
+fn the_file_is_mapped_only_while_vectors_are_read() {
+    let mut world = World::with_texts(150);
+    world.embed();
+    world.store.pack_vectors(MADE_BY).unwrap();
+    let db = &world.store.db;
+    let mapped = || -> i64 {
+        db.query_row("PRAGMA mmap_size", [], |row| row.get(0))
+            .unwrap()
+    };
+    let mut while_read = 0;
+    each_vector(db, MADE_BY, None, |_, _| while_read = mapped()).unwrap();
+    assert!(while_read > 0);
+    assert_eq!(mapped(), 0);
 }
 
 #[test]
