@@ -30,6 +30,8 @@ pub(super) fn meanwhile(lines: &[LocatedItem<'_>], at: usize) -> Option<String> 
     let answer = ends
         .map(|two| two[0].words())
         .max_by_key(|words| words.len())?;
+    // what stands above a heading leads to it
+    let answer = answer.find("\n#").map_or(answer, |at| &answer[at..]);
     let said = stated_first(answer);
     let says = |line: &&String| !sentences(line).any(|sentence| announces(sentence));
     let said: Vec<String> = said.iter().filter(says).cloned().collect();
@@ -44,7 +46,7 @@ mod tests {
     #[test]
     fn an_answer_before_a_programs_report_is_one() {
         let long = format!(
-            "Agent: ## Can carts be kept?\n\nNo: a cart that is kept has the prices of the day before.\n\n{}",
+            "Agent: While the page is made, here is the other answer.\n\n## Can carts be kept?\n\nNo: a cart that is kept has the prices of the day before.\n\n{}",
             "Each price would have to be read again, which is what takes the time. ".repeat(9)
         );
         let line = |kind, text| LocatedItem::sample(kind, 1, text, &[]);
@@ -62,6 +64,7 @@ mod tests {
         ];
         let told = meanwhile(&lines, 0).expect("an answer");
         assert!(told.contains("prices of the day before"), "{told}");
+        assert!(!told.contains("While the page"), "{told}");
         let short = line(
             ItemKind::Agent,
             "Agent: It works on the page; I wait for that.",
