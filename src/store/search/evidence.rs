@@ -301,7 +301,7 @@ mod tests {
             text: text.into(),
             ..Term::default()
         };
-        let all = ["serve", "McGee", "gee", "bar"].map(term);
+        let all = ["serve", "McGee's", "gee", "bar"].map(term);
         let patterns: Vec<Pattern> = all.iter().filter_map(Pattern::new).collect();
         let text = "do they serve stout at McGee's bar or in mcgee-bar?";
         let positions = Finder::new(&patterns).read(text).evidence(vec![]).positions;
