@@ -224,7 +224,7 @@ struct Words {
     /// One after the other.
     text: String,
     places: Vec<Span>,
-    /// Names in one piece, where they are, and the number of the word after them.
+    /// Names in one piece, where they are, and the number of their first word.
     glued: Vec<(String, Span, usize)>,
 }
 
@@ -251,7 +251,8 @@ impl Words {
                 end: word.end,
             };
             if word.glued {
-                glued.push((word.text(), span, places.len()));
+                let first = places.partition_point(|place: &Span| place.start < span.start);
+                glued.push((word.text(), span, first));
             } else {
                 word.write(&mut buffer);
                 span.to = buffer.len();
@@ -288,9 +289,27 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Term;
 
     fn sketch(text: &str) -> Sketch {
         Words::of(text).sketch()
+    }
+
+    #[test]
+    fn a_name_in_one_piece_stands_where_its_first_word_does() {
+        let term = |text: &str| Term {
+            text: text.into(),
+            ..Term::default()
+        };
+        let all = ["serve", "McGee's", "gee", "bar"].map(term);
+        let patterns: Vec<Pattern> = all.iter().filter_map(Pattern::new).collect();
+        let text = "do they serve stout at McGee's bar or in mcgee-bar?";
+        let positions = Finder::new(&patterns).read(text).evidence(vec![]).positions;
+        assert!(
+            positions.is_sorted_by_key(|place| place.word),
+            "{positions:?}"
+        );
+        assert!(positions.contains(&TermPosition { term: 1, word: 5 }));
     }
 
     #[test]
