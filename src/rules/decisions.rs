@@ -50,7 +50,7 @@ struct Row {
 
 impl Table {
     fn stated(&self, words: &str, wanted: impl Fn(&str) -> bool) -> Vec<Stated> {
-        let hints = self.hints.get();
+        let hints = self.hints.get(words);
         if !hints.is_match(words) {
             return Vec::new();
         }
@@ -63,7 +63,7 @@ impl Table {
     fn stated_in(&self, sentence: &str) -> Option<Stated> {
         let hinted: BTreeSet<usize> = self
             .hints
-            .get()
+            .get(sentence)
             .find_overlapping_iter(sentence)
             .map(|hint| self.hint_of[hint.pattern()])
             .collect();

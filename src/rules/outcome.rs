@@ -40,7 +40,10 @@ pub fn ending(words: &str) -> Ending {
 
 /// Whether a sentence says what comes next, not what is.
 pub fn announces(sentence: &str) -> bool {
-    let sentence = sentence.to_lowercase().replace('’', "'");
+    let mut sentence = sentence.to_lowercase();
+    if sentence.contains('’') {
+        sentence = sentence.replace('’', "'");
+    }
     let table = &*TABLE;
     let announces = &table.announces;
     let is_said = announces.begins.begin(&sentence)
@@ -99,15 +102,19 @@ impl Default for Phrases {
 impl Phrases {
     /// One of them stands in a sentence, at a word's start.
     fn are_held(&self, sentence: &str) -> bool {
-        self.0.get().find_overlapping_iter(sentence).any(|found| {
-            let before = sentence[..found.start()].chars().next_back();
-            before.is_none_or(|c| !c.is_alphanumeric())
-        })
+        self.0
+            .get(sentence)
+            .find_overlapping_iter(sentence)
+            .any(|found| {
+                let before = sentence[..found.start()].chars().next_back();
+                before.is_none_or(|c| !c.is_alphanumeric())
+            })
     }
 
     /// A sentence begins with one of them, and with no longer word.
     fn begin(&self, sentence: &str) -> bool {
-        let all = self.0.get();
+        // only the first bytes are read
+        let all = self.0.get("");
         let mut state = OverlappingState::start();
         loop {
             let input = Input::new(sentence).anchored(Anchored::Yes);

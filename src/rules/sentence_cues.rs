@@ -42,7 +42,7 @@ impl From<WrittenCues> for SentenceCues {
 impl SentenceCues {
     /// The sentences of a text that say it, outside of code. Below a microsecond where nothing hints at it.
     pub fn found<'w>(&self, words: &'w str) -> impl Iterator<Item = &'w str> {
-        let hints = self.hints.get();
+        let hints = self.hints.get(words);
         let words = if hints.is_match(words) { words } else { "" };
         let lines = prose(words).filter(|line| hints.is_match(*line));
         let all = lines.flat_map(sentences);
@@ -51,10 +51,14 @@ impl SentenceCues {
 
     /// Whether this one sentence says it.
     pub fn says(&self, sentence: &str) -> bool {
-        if !self.hints.get().is_match(sentence) {
+        if !self.hints.get(sentence).is_match(sentence) {
             return false;
         }
-        let sentence = CueText::of(&sentence.trim().replace("**", ""));
+        let sentence = sentence.trim();
+        let sentence = match sentence.contains("**") {
+            true => CueText::of(&sentence.replace("**", "")),
+            false => CueText::of(sentence),
+        };
         let fits = |pattern: &Option<CuePattern>, text: &CueText| {
             let mut pattern = pattern.iter();
             pattern.any(|pattern| pattern.is_match(text))

@@ -5,7 +5,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, 
 use regex::Regex;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// The text of the table `src/rules/$name.yaml`, or `src/$room/$name.yaml`: with samples, as it is written, in tests; as it was
@@ -96,13 +96,13 @@ pub fn finder<L: AsRef<[u8]>>(
         .expect("literals")
 }
 
-/// Finds literals, one in another too: as a [`finder`] does, and built anew for speed once it was asked for often.
+/// Finds literals, one in another too: as a [`finder`] does, and built anew for speed once it has searched much.
 pub struct LiteralFinder {
     how: AhoCorasickBuilder,
     quick: AhoCorasick,
     fast: OnceLock<AhoCorasick>,
     literals: Vec<String>,
-    texts: AtomicU32,
+    searched: AtomicUsize,
 }
 
 impl LiteralFinder {
@@ -133,15 +133,15 @@ impl LiteralFinder {
             how,
             fast: OnceLock::new(),
             literals,
-            texts: AtomicU32::new(0),
+            searched: AtomicUsize::new(0),
         }
     }
 
-    /// To search one more text.
-    pub fn get(&self) -> &AhoCorasick {
+    /// To search this text.
+    pub fn get(&self, text: &str) -> &AhoCorasick {
         /// Where a full automaton has paid for itself.
-        const TEXTS_MANY: u32 = 128;
-        if self.texts.fetch_add(1, Ordering::Relaxed) < TEXTS_MANY {
+        const BYTES_MANY: usize = 64 * 1024;
+        if self.searched.fetch_add(text.len(), Ordering::Relaxed) < BYTES_MANY {
             return &self.quick;
         }
         self.fast.get_or_init(|| {

@@ -29,7 +29,7 @@ pub fn test_output(parts: [&str; 2], whole: bool) -> TestOutput {
     let parts = parts.map(plain);
     let (mut runners, mut coverage) = (0u64, 0u64);
     for part in &parts {
-        for hit in TABLE.finder.get().find_overlapping_iter(&**part) {
+        for hit in TABLE.finder.get(part).find_overlapping_iter(&**part) {
             let (of_runners, of_coverage) = TABLE.rows_of[hit.pattern()];
             runners |= of_runners;
             coverage |= of_coverage;
