@@ -82,8 +82,8 @@ fn paragraphs(text: &str) -> Vec<String> {
         }
         goes_on = true;
     }
-    all.iter_mut()
-        .for_each(|line| *line = line.replace("**", ""));
+    let marked = all.iter_mut().filter(|line| line.contains("**"));
+    marked.for_each(|line| *line = line.replace("**", ""));
     all
 }
 

@@ -232,7 +232,7 @@ fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
         let rewrites = r#"rebase|reset|filter-branch|filter-repo|pull [^;&|"']*--rebase|commit [^;&|"']*--amend"#;
         let before = r"(?:[(;]|&&|\|\|)\s*(?:env )?(?:\w+=\S+ )*";
         let whole = format!(r"{before}git (?:-[Cc] \S+ )*(?:{rewrites})\b");
-        Regex::new(&whole).expect("a constant")
+        table::regex(&whole)
     });
     const HINTS: [&str; 4] = ["rebase", "reset", "filter-", "--amend"];
     const NOTHING: [&str; 4] = ["up to date", "up-to-date", "--abort", "nothing to commit"];
@@ -251,16 +251,13 @@ fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
 /// What a command does to commits that are known: it leaves some out, and others get another hash.
 fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
     static RESET: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"git reset (?:--(?:soft|mixed|hard) )?(?:HEAD|@)(?:~(\d*)|(\^+))")
-            .expect("a constant")
+        table::regex(r"git reset (?:--(?:soft|mixed|hard) )?(?:HEAD|@)(?:~(\d*)|(\^+))")
     });
     // on a branch or under a tag they stay
-    static KEEPS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"git (?:branch|tag|checkout -b|switch -c) +[\w./]").expect("a constant")
-    });
-    static ONTO: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"git rebase (?:-\S+ )*--onto \S+ ([0-9a-f]{7,40})\b").expect("a constant")
-    });
+    static KEEPS: LazyLock<Regex> =
+        LazyLock::new(|| table::regex(r"git (?:branch|tag|checkout -b|switch -c) +[\w./]"));
+    static ONTO: LazyLock<Regex> =
+        LazyLock::new(|| table::regex(r"git rebase (?:-\S+ )*--onto \S+ ([0-9a-f]{7,40})\b"));
     if let Some(back) = RESET.captures(command) {
         let before = &command[..back.get(0).map_or(0, |reset| reset.start())];
         if KEEPS.is_match(before) {

@@ -62,6 +62,19 @@ impl<'t> LocatedItem<'t> {
     }
 }
 
+/// The call of a digest and what it came to, on both sides of its arrow.
+pub(super) fn call_and_result(words: &str) -> Option<(&str, &str)> {
+    const ARROW: &str = " → ";
+    // few texts have a byte of it, and this is asked of every call
+    let mut marks = memchr::memchr_iter(ARROW.as_bytes()[1], words.as_bytes());
+    let at = marks.find(|at| {
+        let from = at.wrapping_sub(1);
+        let there = words.as_bytes().get(from..);
+        there.is_some_and(|there| there.starts_with(ARROW.as_bytes()))
+    })? - 1;
+    Some((&words[..at], &words[at + ARROW.len()..]))
+}
+
 /// What the calls of these items came to, each with its item.
 pub(super) fn found<'l, 't: 'l>(
     lines: &'l [LocatedItem<'t>],

@@ -11,6 +11,7 @@ use crate::rules::overtaken::{claims, concedes, is_left, is_local, removes};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_unchanged;
 use crate::rules::words::{content_words, is_same, sentences};
+use std::borrow::Cow;
 
 /// Words that two sentences share which are about the same.
 const SHARED_MIN: usize = 2;
@@ -172,7 +173,10 @@ fn removals(words: &str) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     let mut is_list = false;
     for line in words.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let text = line.replace("**", "");
+        let text = match line.contains("**") {
+            true => Cow::Owned(line.replace("**", "")),
+            false => Cow::Borrowed(line),
+        };
         let is_below = is_point(&text);
         if !is_below {
             is_list = text.ends_with(':') && removes(&text);

@@ -1,7 +1,7 @@
 //! What calls ran, as their digests tell it: a command line, what it printed and whether it failed. Knows hooks of git and
 //! filters of output.
 
-use super::line::LocatedItem;
+use super::line::{LocatedItem, call_and_result};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::rules::{commands, table};
@@ -39,10 +39,11 @@ impl<'t> RanCommand<'t> {
         }
         let (call, output) = line.words().split_once(") → ")?;
         let command = call.split_once('(')?.1;
-        let command = match command.rsplit_once(", in ") {
-            Some((command, place)) if !place.contains(' ') => command,
-            _ => command,
-        };
+        // a place is one word
+        let placed = command
+            .rsplit_once(' ')
+            .and_then(|(before, _)| before.strip_suffix(", in"));
+        let command = placed.unwrap_or(command);
         let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
         Some(RanCommand {
             command,
@@ -61,7 +62,7 @@ impl<'t> RanCommand<'t> {
 pub fn call<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
     let is_call = line.item.kind == ItemKind::Digest;
     let words = is_call.then(|| line.words())?;
-    Some(words.split_once(" → ").map_or(words, |(call, _)| call))
+    Some(call_and_result(words).map_or(words, |(call, _)| call))
 }
 
 /// Nothing but a commit or a push ran: what failed is a hook's finding.

@@ -19,7 +19,8 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>], asked: &[String]) -> Option<Str
     let title = lines.iter().find_map(|line| {
         let words = line.words();
         let is_call = line.item.kind == ItemKind::Digest && line.main;
-        let after = is_call.then(|| words.split_once("gh pr create "))??.1;
+        let opens = is_call && words.contains("gh pr create ");
+        let after = opens.then(|| words.split_once("gh pr create "))??.1;
         let after = after
             .split_once("--title ")
             .or_else(|| after.split_once("-t "))?

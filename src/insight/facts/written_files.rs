@@ -1,5 +1,6 @@
 //! The files that commands of a shell write, as far as a digest shows their lines.
 
+use super::line::call_and_result;
 use crate::rules::table;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -11,7 +12,7 @@ pub fn written(text: &str) -> Vec<&str> {
         let whole = format!(r#"(?:{before}) *["']?([^\s"'<>|&;()]+)"#);
         table::regex(&whole)
     });
-    let call = text.split_once(" → ").map_or(text, |(call, _)| call);
+    let call = call_and_result(text).map_or(text, |(call, _)| call);
     let mut all = Vec::new();
     if call.contains('>') || call.contains("tee ") {
         let into = INTO.captures_iter(call);
