@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Stands where a passage was.
 pub const LEFT_OUT: &str = "[private]";
@@ -100,14 +100,34 @@ impl Markers {
         self.patterns.get_or_init(embedded)
     }
 
+    /// Some of a marker's letters stand in a person's words, so that its patterns may be compiled for them.
+    fn may_stand_in(&self, words: &str) -> bool {
+        static LETTERS: LazyLock<Vec<String>> = LazyLock::new(|| {
+            let Table { session, passage } = embedded();
+            let phrases = session.iter().map(|one| &one.phrase);
+            let all = phrases.chain(passage.iter().map(|one| &one.open));
+            let longest =
+                all.filter_map(|one| one.split_whitespace().max_by_key(|word| word.len()));
+            longest.map(str::to_lowercase).collect()
+        });
+        // letters that are an `s` and a `k` in another case
+        const OTHERS: [char; 2] = ['ſ', '\u{212a}'];
+        self.patterns.get().is_some()
+            || LETTERS.iter().any(|letters| has(words, letters))
+            || words.contains(OTHERS)
+    }
+
     /// A person's words keep their session out.
     pub fn keeps_out(&self, words: &str) -> bool {
-        self.patterns().session.is_match(words)
+        self.may_stand_in(words) && self.patterns().session.is_match(words)
     }
 
     /// A person's words without the passages that stay out; borrowed where there are none.
     pub fn without_passages<'t>(&self, words: &'t str) -> Cow<'t, str> {
         let mut left = Cow::Borrowed(words);
+        if !self.may_stand_in(words) {
+            return left;
+        }
         for passage in &self.patterns().passages {
             if let Cow::Owned(cut) = passage.replace_all(&left, LEFT_OUT) {
                 left = Cow::Owned(cut);
@@ -115,6 +135,17 @@ impl Markers {
         }
         left
     }
+}
+
+/// Letters of ASCII, in any case.
+fn has(text: &str, letters: &str) -> bool {
+    let (text, letters) = (text.as_bytes(), letters.as_bytes());
+    let first = letters.first().copied().unwrap_or_default();
+    let mut begins = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
+    begins.any(|at| {
+        let there = text.get(at..at + letters.len());
+        there.is_some_and(|there| there.eq_ignore_ascii_case(letters))
+    })
 }
 
 impl Patterns {

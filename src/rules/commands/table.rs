@@ -37,8 +37,8 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(written())
 pub(super) struct Table {
     classes: Vec<Class>,
     by_name: FxHashMap<&'static str, usize>,
-    programs: FxHashMap<&'static str, OnceLock<Box<Program>>>,
-    /// By their first word; those of one program as the table has them.
+    programs: FxHashMap<&'static str, KnownProgram>,
+    /// As the table has them.
     commands: Vec<WrittenCommand>,
     values: FxHashMap<&'static str, Vec<String>>,
     wrappers: Vec<WrittenWrapper>,
@@ -53,6 +53,14 @@ struct WrittenCommand {
     words: &'static str,
     /// In `Table::classes`.
     class: usize,
+}
+
+/// A first word that rows begin with.
+#[derive(Default)]
+struct KnownProgram {
+    /// In `Table::commands`.
+    rows: Vec<usize>,
+    program: OnceLock<Box<Program>>,
 }
 
 /// What is known of a first word.
@@ -162,16 +170,21 @@ impl Table {
                 class,
             })
         });
-        let mut commands: Vec<WrittenCommand> = commands.collect();
-        commands.sort_by_key(|command| command.base);
+        let commands: Vec<WrittenCommand> = commands.collect();
+        let mut programs: FxHashMap<&str, KnownProgram> = FxHashMap::default();
+        for (nth, command) in commands.iter().enumerate() {
+            programs.entry(command.base).or_default().rows.push(nth);
+        }
         let wrapped = written.wrappers.iter().flat_map(|one| &one.names);
-        let bases = commands.iter().map(|command| command.base);
+        let bases = written.values.keys().copied();
         let bases = bases
-            .chain(written.values.keys().copied())
             .chain(written.shells.iter().copied())
             .chain(wrapped.chain(&written.runners).map(|name| base(name)));
+        for base in bases {
+            programs.entry(base).or_default();
+        }
         Table {
-            programs: bases.map(|base| (base, OnceLock::new())).collect(),
+            programs,
             classes: classes.map(|(name, class)| class.named(name)).collect(),
             by_name,
             commands,
@@ -187,19 +200,18 @@ impl Table {
     /// What is known of a first word.
     pub(super) fn program(&self, base: &str) -> Option<&Program> {
         let (base, known) = self.programs.get_key_value(base)?;
-        Some(known.get_or_init(|| Box::new(self.known_of(base))))
+        let program = || Box::new(self.known_of(base, &known.rows));
+        Some(known.program.get_or_init(program))
     }
 
-    fn known_of(&self, base: &str) -> Program {
+    fn known_of(&self, base: &str, rows: &[usize]) -> Program {
         let mut program = Program {
             is_shell: self.shells.contains(&base),
             values: self.values.get(base).cloned().unwrap_or_default(),
             ..Program::default()
         };
-        let from = self.commands.partition_point(|one| one.base < base);
-        let own = self.commands[from..].iter();
-        for command in own.take_while(|one| one.base == base) {
-            program.add(command);
+        for row in rows {
+            program.add(&self.commands[*row]);
         }
         for wrapper in &self.wrappers {
             let own = wrapper.names.iter().map(|name| split(name));
