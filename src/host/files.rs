@@ -5,8 +5,10 @@
 use crate::model::source::{Agent, OddPlace, Root, SourceFile, Stat};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustix::fs::{AtFlags, Mode, OFlags, statat};
+use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -243,7 +245,7 @@ impl Folders {
     const ENTRIES_MIN: usize = 3;
 
     fn stat_of(&mut self, entry: &DirEntry) -> walkdir::Result<Stat> {
-        let folder = entry.path().parent().unwrap_or(entry.path());
+        let (folder, name) = folder_and_name(entry.path());
         if self.met == 0 || self.path != folder {
             (self.met, self.path, self.open) = (0, folder.to_owned(), None);
         }
@@ -253,11 +255,29 @@ impl Folders {
             self.open = rustix::fs::open(folder, flags, Mode::empty()).ok();
         }
         let stat = self.open.as_ref().and_then(|folder| {
-            let stat = statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
             stat_of_raw(&stat)
         });
         // what can't be told so says why by its path
         stat.map_or_else(|| Ok(stat_of(&entry.metadata()?)), Ok)
+    }
+}
+
+/// A path's folder and its name there. Paths of a walk are joined by single slashes, so nothing has to be taken apart.
+fn folder_and_name(path: &Path) -> (&Path, &OsStr) {
+    let bytes = path.as_os_str().as_bytes();
+    match memchr::memrchr(b'/', bytes) {
+        Some(at) if at > 0 && at + 1 < bytes.len() => {
+            let (folder, name) = (&bytes[..at], &bytes[at + 1..]);
+            (
+                Path::new(OsStr::from_bytes(folder)),
+                OsStr::from_bytes(name),
+            )
+        }
+        _ => {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            (path.parent().unwrap_or(path), name)
+        }
     }
 }
 
@@ -298,8 +318,9 @@ pub fn unreadable(files: &[SourceFile]) -> Vec<(PathBuf, String)> {
 }
 
 fn describe(path: &Path, agent: Agent, stat: Stat) -> SourceFile {
-    let mut text = path.to_string_lossy().into_owned();
-    let is_odd = path.to_str().is_none();
+    let known = path.to_str();
+    let is_odd = known.is_none();
+    let mut text = known.map_or_else(|| path.to_string_lossy().into_owned(), str::to_owned);
     if is_odd {
         // two names that aren't UTF-8 may read the same; their bytes tell them apart
         let hash = xxh3_64(path.as_os_str().as_encoded_bytes());
@@ -338,7 +359,7 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
 
 /// `<stem>.jsonl`, plain or compressed, with a stem as the agent's logs have.
 fn looks_like_a_log(path: &Path, agent: Agent, is_log: &IsLog) -> bool {
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let name = folder_and_name(path).1.as_bytes();
     let plain = name.strip_suffix(b".zst").unwrap_or(name);
     let stem = plain.strip_suffix(b".jsonl");
     stem.is_some_and(|stem| is_log(agent, stem))
