@@ -299,8 +299,8 @@ pub struct Decision {
     pub undone: Option<UndoneBy>,
 }
 
-/// Stands before what the hook of a commit found, where that stopped the commit.
-pub const HOOK: &str = "a hook of the commit: ";
+/// What stopped a commit where its hook did: a hook prints much before it says why.
+pub const HOOK: &str = "a hook of the commit failed";
 
 /// Something that failed and worked later, or that the work went another way round (003-104).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

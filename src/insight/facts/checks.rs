@@ -79,6 +79,22 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     told.into_iter().skip(first).collect()
 }
 
+/// That a build or a check failed when it ran last and nothing was changed since, where no other one of its program passed.
+pub fn failing(checks: &[Sourced<CheckRun>]) -> Option<Sourced<String>> {
+    let program = |run: &CheckRun| run.command.split(' ').next().map(str::to_owned);
+    let failing = checks.iter().rev().find(|check| {
+        let run = &check.what;
+        let passed =
+            |other: &&Sourced<CheckRun>| other.what.passed && program(&other.what) == program(run);
+        !run.passed && !run.changed_after && !checks.iter().any(|other| passed(&other))
+    })?;
+    Some(Sourced {
+        what: format!("Failed when it ran last: {}", failing.what.command),
+        episode: failing.episode,
+        line: failing.line,
+    })
+}
+
 /// The agent's last words that checks passed, where no call of the log shows one: another agent ran them.
 fn said_to_pass(lines: &[LocatedItem<'_>], changed: usize) -> Option<Sourced<CheckRun>> {
     const WORDS_MAX: usize = 24;
@@ -409,5 +425,28 @@ mod tests {
         let helped = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(go) → done", &[]);
         assert!(!is_untested(&[edited, helped], &files));
         assert!(!is_untested(&[], &[]));
+    }
+
+    #[test]
+    fn what_failed_when_it_ran_last_is_left() {
+        let left = |calls: &[(&str, &[Finding])]| {
+            let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
+                LocatedItem::sample(ItemKind::Digest, line, text, findings)
+            });
+            let runs = checks(&lines.collect::<Vec<_>>());
+            failing(&runs).map(|step| step.what)
+        };
+        let (build, lint) = ("Action: Bash(npm run build)", "Action: Bash(npm run lint)");
+        let failed = format!("{build} → exit 1: error: no such page");
+        let passed = format!("{build} → ok, no output");
+        let wants = Some("Failed when it ran last: npm run build".to_owned());
+        assert_eq!(left(&[(&failed, &FAILED)]), wants);
+        assert_eq!(left(&[(&failed, &FAILED), (&passed, &OK)]), None);
+        let other = format!("{lint} → ok, no output");
+        assert_eq!(
+            left(&[(&failed, &FAILED), (&other, &OK)]),
+            None,
+            "the program may be used otherwise"
+        );
     }
 }

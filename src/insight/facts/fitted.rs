@@ -79,7 +79,13 @@ fn with_conclusion_first(lines: &[String]) -> Vec<String> {
         line.split_once(": ")
             .is_some_and(|(head, said)| is_conclusion(head) && said.contains(' '))
     };
-    if let Some(at) = all.iter().position(concludes).filter(|at| *at > 0) {
+    // a point of a list that is about something is about that
+    let is_alone = |at: &usize| {
+        let before = all[..*at].iter().rfind(|line| !is_point(line));
+        !is_point(&all[*at]) || !before.is_some_and(|line| line.ends_with(':'))
+    };
+    let found = all.iter().position(concludes).filter(is_alone);
+    if let Some(at) = found.filter(|at| *at > 0) {
         let said = all.remove(at);
         all.insert(0, without_mark_of_point(said));
     }

@@ -165,10 +165,18 @@ pub fn last(
     first.or_else(own)
 }
 
+/// Fewer say that something is done, not what.
+const SAID_CHARS_MIN: usize = 40;
+const AGREED_CHARS_MIN: usize = 16;
+
 /// What the agent's words state that end what follows a prompt, in a line, where they do more than ask. What somebody
 /// types while the agent works is answered by its next words, if these are about the same.
 fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
-    const SAID_CHARS_MIN: usize = 40;
+    // what was agreed on is in the question: `Posted: shop PR #7`
+    let chars_min = match reply(prompt.line.words()) {
+        Some(Reply::Agrees) => AGREED_CHARS_MIN,
+        _ => SAID_CHARS_MIN,
+    };
     const ANSWER_BYTES_MIN: usize = 400;
     let mut main = exchange(lines, prompt.at).iter().filter(|line| line.main);
     let is_note =
@@ -192,7 +200,7 @@ fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<Strin
     };
     let is_plan = || said.contains("I'll ") || said.contains("I’ll ");
     let is_it = !is_aside || is_about() && !is_plan();
-    (said.chars().count() >= SAID_CHARS_MIN && is_it).then_some(said)
+    (said.chars().count() >= chars_min && is_it).then_some(said)
 }
 
 /// What the agent said to a request.

@@ -115,7 +115,7 @@ impl<'t> Stopped<'t> {
         let said = first_words(after).and_then(|line| cause(line.words()));
         let error = self.error.lines().next().unwrap_or_default();
         let error = match self.kind {
-            Kind::Hook => format!("{HOOK}{error}"),
+            Kind::Hook => HOOK.to_owned(),
             Kind::Of(_) => error.to_owned(),
         };
         Some(Resolution {

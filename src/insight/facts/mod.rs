@@ -152,6 +152,9 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.checks = checks::checks(lines);
     summary.untested =
         summary.tests.is_none() && checks::is_untested(lines, &summary.files_modified);
+    if let Some(failing) = checks::failing(&summary.checks) {
+        summary.next_steps.insert(0, failing);
+    }
     summary.errors_resolved = errors::resolved(lines);
     summary.config_changes = settings(lines);
     summary.pull_requests = pull_requests::pull_requests(lines);

@@ -50,9 +50,7 @@ pub fn asked(
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
     let opens = told(first);
-    let is_ticket = first.prose.sentences.iter().any(|said| names_ticket(said));
-    let named = whole(first, &opens, 0);
-    let mut about = work.pointed_at(&named, is_command(first.line.words()), is_ticket);
+    let mut about = work.pointed_at(&whole(first, &opens, 0), first);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let mut text = whole(first, &opens, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     let is_bare =
@@ -491,7 +489,8 @@ struct Work<'l, 't> {
 impl Work<'_, '_> {
     /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
     /// A command says nothing itself: the branch may. Of a ticket, what was committed says what it is about.
-    fn pointed_at(&self, text: &str, is_command: bool, is_ticket: bool) -> Vec<String> {
+    fn pointed_at(&self, text: &str, prompt: &Prompt<'_, '_>) -> Vec<String> {
+        let is_command = is_command(prompt.line.words());
         let words: Vec<String> = tokens(text).collect();
         let is_told = |name: &str| are_told(&words, name);
         let mut names = Vec::new();
@@ -506,17 +505,24 @@ impl Work<'_, '_> {
             names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
         }
         // what says enough itself may have been followed by other work
-        let shipped = shipped(self.lines, &words).filter(|subject| {
-            let told = about(subject.split_once(": ").map_or("", |(_, subject)| subject));
-            let is_asked = |word: &&String| words.iter().any(|asked| is_same(asked, word));
-            let (asked, new): (Vec<_>, Vec<_>) = told.iter().partition(is_asked);
-            let is_same_work = asked.iter().any(|word| !is_move(word));
-            let is_weak = text.starts_with('/') || about(text).len() < WEAK_WORDS_MAX || is_ticket;
-            is_weak || is_same_work && new.len() >= NEW_WORDS_MIN
-        });
-        names.extend(shipped);
+        let shipped = shipped(self.lines, &words);
+        names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));
         names
     }
+}
+
+/// What was shipped is about what was asked, and says more.
+fn is_about(subject: &str, text: &str, prompt: &Prompt<'_, '_>) -> bool {
+    let said = &prompt.prose.sentences;
+    let is_ticket = || said.iter().any(|said| names_ticket(said));
+    if text.starts_with('/') || about(text).len() < WEAK_WORDS_MAX || is_ticket() {
+        return true;
+    }
+    let words: Vec<String> = said.iter().flat_map(|said| tokens(said)).collect();
+    let told = about(subject.split_once(": ").map_or("", |(_, subject)| subject));
+    let is_said = |word: &&String| words.iter().any(|said| is_same(said, word));
+    let (said, new): (Vec<_>, Vec<_>) = told.iter().partition(is_said);
+    said.iter().any(|word| !is_move(word)) && new.len() >= NEW_WORDS_MIN
 }
 
 /// It is about something that it names by a number: `shop issue #7`, `tracker.example/shop/42`.

@@ -131,9 +131,7 @@ pub fn result(
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
     drop_told(&mut steps, seen);
-    let own = answers.iter().filter(|_| !main.is_account);
-    let own = own.filter(|answer| main.came != Came::Changed || answer.came == Came::Changed);
-    let own = own.map(|answer| answer.at).collect();
+    let own = own(&answers, &main, last);
     if opening.is_some() && text.lines().next().is_some_and(is_point) {
         text = match asked(prompts, main.at) {
             Some(asked) => format!("{asked}:\n{text}"),
@@ -149,6 +147,20 @@ pub fn result(
         withdrawn,
         own,
     }
+}
+
+/// Answers that may be told beside the main one without their requests: to work where that was work. An account tells all
+/// that was done before it.
+fn own(answers: &[Answer<'_, '_>], main: &Answer<'_, '_>, last: Option<usize>) -> FxHashSet<usize> {
+    let is_own = |answer: &&Answer<'_, '_>| match main.is_account {
+        true => Some(answer.at) == last && answer.at > main.at,
+        false => main.came != Came::Changed || answer.came == Came::Changed,
+    };
+    answers
+        .iter()
+        .filter(is_own)
+        .map(|answer| answer.at)
+        .collect()
 }
 
 /// What short words in the middle of work come to, with the remarks around them; nothing where they only lead to work.

@@ -314,7 +314,7 @@ fn states_itself(sentence: &str) -> bool {
     ];
     let lower = sentence.to_lowercase();
     let is_ask = request(sentence).is_some_and(|said| said.kind == RequestKind::Ask);
-    const OPEN: [&str; 22] = [
+    const OPEN: [&str; 31] = [
         "is",
         "are",
         "uses",
@@ -337,6 +337,15 @@ fn states_itself(sentence: &str) -> bool {
         "run",
         "below",
         "now",
+        "via",
+        "in",
+        "on",
+        "of",
+        "at",
+        "and",
+        "into",
+        "called",
+        "named",
     ];
     let last = lower
         .trim_end_matches(':')

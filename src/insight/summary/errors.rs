@@ -2,7 +2,7 @@
 
 use super::escape::inline;
 use super::shortened::short;
-use crate::model::summary::{Explanation, HOOK, LlmResolution, Resolution};
+use crate::model::summary::{Explanation, LlmResolution, Resolution};
 use crate::rules::causes::hindrance;
 use crate::rules::commands::standing;
 use crate::rules::shell::{self, Simple};
@@ -72,13 +72,6 @@ fn point(name: &str, text: &str) -> Option<String> {
 /// The line of a message that says what was wrong, without the numbers before it. Of a long one the end: what
 /// programs put before it says where.
 fn message(error: &str) -> String {
-    if let Some(found) = error.strip_prefix(HOOK) {
-        let found = message(found);
-        return match says_what(&found) {
-            true => format!("{HOOK}{found}"),
-            false => "a hook of the commit failed".to_owned(),
-        };
-    }
     let said = without_numbers(error);
     // lines of a short answer
     let said = said.split(" · ").next().unwrap_or(said);
@@ -101,22 +94,6 @@ fn message(error: &str) -> String {
         || short(said, HEADING_CHARS_MAX),
         |from| short(&said[from..], HEADING_CHARS_MAX),
     )
-}
-
-/// A line of a hook's output says what was wrong, and isn't just the first one.
-fn says_what(line: &str) -> bool {
-    const WORDS: [&str; 8] = [
-        "error",
-        "fail",
-        "not ",
-        "no ",
-        "cannot",
-        "missing",
-        "invalid",
-        "unexpected",
-    ];
-    let line = line.to_lowercase();
-    WORDS.iter().any(|word| line.contains(word))
 }
 
 /// Without `exit 2: `, `failed 1/9 in 3 s: `.
@@ -178,14 +155,6 @@ mod tests {
                 "open /c/x: operation not permitted",
             ),
             ("failed: no such host", "no such host"),
-            (
-                "a hook of the commit: exit 1: error: Item 3 failed",
-                "a hook of the commit: Item 3 failed",
-            ),
-            (
-                "a hook of the commit: failed: format (0.2 seconds)",
-                "a hook of the commit failed",
-            ),
             ("refused by the user", "refused by the user"),
         ] {
             assert_eq!(message(error), wants);

@@ -195,7 +195,7 @@ fn a_request_says_what_became_of_it() {
     assert!(is_own("I'd drop it") && is_own("看看这个") && !is_own("the session is gone"));
     assert!(!asks_for_nothing("sail it") && !asks_for_nothing("看看这个"));
     let wants = [
-        "“yes please” to: Shall I write a test for it? (done)",
+        "“yes please” to: Shall I write a test for it? → There is a test now.",
         "why was it wrong? → It rounded twice.",
         "write the docs of it (not done)",
     ];
@@ -243,4 +243,23 @@ fn a_commit_that_failed_is_told_with_what_the_agent_says() {
     assert_eq!(missed, [wants]);
     assert_eq!(last.as_deref(), Some("commit"));
     assert_eq!(told(&made), (Vec::new(), None));
+}
+
+#[test]
+fn a_short_word_says_that_what_was_agreed_on_is_done() {
+    let told = |words| {
+        listed(&[
+            (ItemKind::Prompt, "User: review the page of carts"),
+            (
+                ItemKind::Agent,
+                "Agent: Two totals are wrong. Want me to post that to the pull request now?",
+            ),
+            (ItemKind::Prompt, "User: yes"),
+            (ItemKind::Digest, "Action: Bash(gh pr comment 7) → ok"),
+            (ItemKind::Agent, words),
+        ])
+    };
+    let wants = "“yes” to: Two totals are wrong. Want me to post that to the pull request now? → Posted a comment on shop.";
+    assert_eq!(told("Agent: Posted a comment on shop."), [wants]);
+    assert!(!told("Agent: Done.").concat().contains("Done"));
 }

@@ -26,7 +26,7 @@ pub fn read(ended: &Ended<'_>) -> Option<Finding> {
     (!title.is_empty()).then_some(Finding::PlanRead { path, title })
 }
 
-/// The only file that a command prints, from its beginning: of `cat docs/plan.md`, `sed -n '1,200p' docs/plan.md`.
+/// The only file that a command prints, from its beginning: of `cat plan.md`, `sed -n '1,200p' plan.md`.
 fn printed(command: &str) -> Option<&str> {
     if command.contains(['|', '&', ';', '<', '>', '\n', '$']) {
         return None;
