@@ -208,7 +208,7 @@ fn where_all_projects_may_answer_another_ones_session_must_be_surer() {
             project: Some(project.to_owned()),
             ..Near::default()
         };
-        let words = question("why does the token expiry test fail", 9);
+        let words = question("does the token expiry have some leeway today", 9);
         let question = RecallQuestion {
             near,
             ..RecallQuestion::new(words, scope)
