@@ -33,7 +33,7 @@ pub(super) fn meanwhile(lines: &[LocatedItem<'_>], at: usize) -> Option<String> 
     // what stands above a heading leads to it
     let answer = answer.find("\n#").map_or(answer, |at| &answer[at..]);
     let said = stated_first(answer);
-    let says = |line: &&String| !sentences(line).any(|sentence| announces(sentence));
+    let says = |line: &&String| !sentences(line).any(announces);
     let said: Vec<String> = said.iter().filter(says).cloned().collect();
     let text = one_line(&said, STEP_BYTES_MAX);
     (!text.is_empty()).then_some(text)
