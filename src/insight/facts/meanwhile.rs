@@ -19,13 +19,14 @@ pub(super) fn meanwhile(lines: &[LocatedItem<'_>], at: usize) -> Option<String> 
         .filter(|line| line.main)
         .collect();
     let ends = main.windows(2).filter(|two| {
-        let is_answer = two[0].item.kind == ItemKind::Agent && states(two[0].words());
         // a program's report stands there as a prompt does, or isn't kept; without one, a call stands between words
         let is_report = match two[1].item.kind {
             ItemKind::Prompt => !opens(two[1]),
             kind => kind == ItemKind::Agent,
         };
-        is_answer && is_report && two[0].words().len() >= ANSWER_BYTES_MIN
+        let is_long =
+            two[0].item.kind == ItemKind::Agent && two[0].item.text.len() >= ANSWER_BYTES_MIN;
+        is_report && is_long && states(two[0].words())
     });
     let answer = ends
         .map(|two| two[0].words())
