@@ -61,28 +61,28 @@ fn plan_names() -> &'static Plans {
     &TABLE
 }
 
-/// Some word of a text, in lower case, is one that files that say what is to be done are named by.
-pub fn names_plan(text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| plan_names().words.iter().any(|known| known == word))
+/// A word that files that say what is to be done are named by: `plan`.
+pub fn is_plan_word(word: &str) -> bool {
+    plan_names().words.iter().any(|known| known == word)
 }
 
-/// A file that says what is to be done: a plan, a specification, a task.
-pub fn is_plan(path: &str) -> bool {
+/// What a file that says what is to be done calls itself, by its name or else by the folder around it: `plan`, `spec`. `None`
+/// of other files.
+pub fn plan_word(path: &str) -> Option<&'static str> {
     let path = path.to_lowercase();
     let mut parts = path.rsplit(['/', '\\']);
-    let name = parts.next().unwrap_or_default();
-    let Some((stem, end)) = name.rsplit_once('.') else {
-        return false;
-    };
-    let is_one = |of: &[String], word: &str| of.iter().any(|known| known == word);
+    let (stem, end) = parts.next().unwrap_or_default().rsplit_once('.')?;
+    let folder = parts.next().unwrap_or_default();
     let names = plan_names();
-    let mut is_within = || {
-        parts
-            .next()
-            .is_some_and(|folder| is_one(&names.folders, folder))
+    let is_text = names.ends.iter().any(|known| known == end);
+    let of = |text: &str, word: &str| {
+        text.split(|c: char| !c.is_alphanumeric())
+            .any(|own| own == word)
     };
-    is_one(&names.ends, end) && (names_plan(stem) || is_within())
+    let words = || names.words.iter().filter(|_| is_text);
+    let named = words().find(|word| of(stem, word));
+    let around = || words().find(|word| folder.strip_suffix('s') == Some(word.as_str()));
+    named.or_else(around).map(String::as_str)
 }
 
 /// A file that holds code.
@@ -162,10 +162,9 @@ struct Throwaway {
 #[serde(deny_unknown_fields)]
 struct Plans {
     words: Vec<String>,
-    folders: Vec<String>,
     ends: Vec<String>,
     #[cfg(test)]
-    samples: BTreeMap<String, bool>,
+    samples: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -193,7 +192,7 @@ mod tests {
             assert_eq!(is_throwaway(&path), wants, "{path}");
         }
         for (path, wants) in written().plans.samples {
-            assert_eq!(is_plan(&path), wants, "{path}");
+            assert_eq!(plan_word(&path).unwrap_or_default(), wants, "{path}");
         }
         for (path, wants) in written().source.samples {
             assert_eq!(is_source(&path), wants, "{path}");

@@ -15,7 +15,7 @@ const COMMITS_MAX: usize = 2;
 /// Of a subject.
 const SUBJECT_CHARS_MAX: usize = 100;
 
-/// `committed: fix totals; read the header once`: of those commits that are left at the end, the ones that speak of the same.
+/// `committed as “fix totals” and “read the header once”`: of those commits that are left at the end, the ones that speak of the same.
 /// Nothing where there is none, or many.
 pub(super) fn committed(
     lines: &[LocatedItem<'_>],
@@ -45,12 +45,12 @@ pub(super) fn committed(
             subjects.push(subject);
         }
     }
-    let told: Vec<&str> = subjects
+    let told = subjects
         .iter()
-        .map(|subject| clipped(subject, SUBJECT_CHARS_MAX))
-        .collect();
+        .map(|subject| format!("“{}”", clipped(subject, SUBJECT_CHARS_MAX)));
+    let told: Vec<String> = told.collect();
     let is_few = (1..=COMMITS_MAX).contains(&told.len());
-    is_few.then(|| format!("committed: {}", told.join("; ")))
+    is_few.then(|| format!("committed as {}", told.join(" and ")))
 }
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
             (
                 ItemKind::Prompt,
                 "User: round the totals",
-                Some("committed: fix: round totals half up"),
+                Some("committed as “fix: round totals half up”"),
             ),
             (ItemKind::Prompt, "User: is the page slow?", None),
             (ItemKind::Prompt, "User: commit it", None),

@@ -369,4 +369,18 @@ mod tests {
         let wants = "Changed:\n- one row\n- two rows\n- three rows\n- and 3 more";
         assert_eq!(fitted(&list, 57), wants);
     }
+
+    #[test]
+    fn a_recommendation_stands_first_unless_it_is_about_a_point() {
+        let first = |all: &[&str]| {
+            let all: Vec<String> = all.iter().map(|line| (*line).to_owned()).collect();
+            with_conclusion_first(&all)[0].clone()
+        };
+        let advice = "- Recommendation: keep it, and name an owner";
+        assert_eq!(
+            first(&["Carts round twice.", advice]),
+            "Recommendation: keep it, and name an owner"
+        );
+        assert_eq!(first(&["Ticket 7:", "- it is open", advice]), "Ticket 7:");
+    }
 }

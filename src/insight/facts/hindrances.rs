@@ -491,7 +491,7 @@ mod tests {
     fn what_stopped_the_model_is_told() {
         let flagged =
             "Note: the model was stopped: A1's safeguards flagged this message. Switched to B2.";
-        let lost = "Note: the model was stopped: its API could not be reached.";
+        let lost = "Note: the model was stopped: its API failed.";
         let done = "Agent: All of it is in.";
         assert_eq!(
             told(&[flagged, lost, done]),

@@ -335,6 +335,12 @@ mod tests {
                 None,
             ),
             (
+                "User: /tidy bring the page up to date",
+                stands,
+                "/tidy bring the page up to date (shop)",
+                None,
+            ),
+            (
                 "User: /fix-issue 12",
                 long.as_str(),
                 "",

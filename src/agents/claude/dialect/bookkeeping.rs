@@ -31,9 +31,7 @@ pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
 fn stopped(subtype: &str, line: &Line<'_>) -> Option<String> {
     match subtype {
         "model_refusal_fallback" => refusal(line),
-        "api_error" => {
-            (line.retry == Some(RETRIES)).then(|| "its API could not be reached.".to_owned())
-        }
+        "api_error" => (line.retry == Some(RETRIES)).then(|| "its API failed.".to_owned()),
         _ => None,
     }
 }

@@ -3,9 +3,10 @@
 use super::super::line::{LocatedItem, found};
 use super::super::prompts::{Prompt, exchange, stands_for};
 use crate::model::finding::Finding;
-use crate::rules::paths::names_plan;
+use crate::rules::paths::{is_plan_word, plan_word};
+use crate::rules::words::tokens;
 
-/// The title of the plan that was read for a prompt that names one, before anything was changed.
+/// The title of the plan that was read for a prompt that names such a file or calls it so, before anything was changed.
 pub(super) fn title<'t>(lines: &[LocatedItem<'t>], prompt: &Prompt<'_, '_>) -> Option<&'t str> {
     let command = stands_for(lines, prompt.at).unwrap_or_default();
     let asked = format!("{} {command}", prompt.line.words()).to_lowercase();
@@ -24,15 +25,16 @@ pub(super) fn title<'t>(lines: &[LocatedItem<'t>], prompt: &Prompt<'_, '_>) -> O
         .next()
         .unwrap_or(path)
         .to_lowercase();
-    let is_named = names_plan(&asked) || asked.contains(&name);
+    let word = plan_word(path).unwrap_or_default();
+    let is_it = |said: String| said.strip_suffix('s').unwrap_or(&said) == word;
+    let is_named = asked.contains(&name) || tokens(&asked).any(is_it);
     is_named.then(|| without_label(title))
 }
 
 /// `Plan: Carts add up` as `Carts add up`.
 fn without_label(title: &str) -> &str {
-    let label = title
-        .split_once(": ")
-        .filter(|(label, _)| names_plan(&label.to_lowercase()));
+    let is_label = |label: &str| tokens(&label.to_lowercase()).any(|word| is_plan_word(&word));
+    let label = title.split_once(": ").filter(|(label, _)| is_label(label));
     label.map_or(title, |(_, title)| title)
 }
 
@@ -73,7 +75,7 @@ mod tests {
     #[test]
     fn a_plan_is_read_for_who_names_one() {
         let read = [Finding::PlanRead {
-            path: "/p/docs/carts.md".into(),
+            path: "/p/docs/plans/carts.md".into(),
             title: "Plan: Carts add up".into(),
         }];
         let changed = [Finding::Changed {

@@ -91,3 +91,96 @@ fn the_result_is_what_came_of_work() {
     let wants = "Half up, once a row; the sum is never rounded again.";
     assert_eq!(told(&explored).as_deref(), Some(wants));
 }
+
+#[test]
+fn work_on_other_files_is_not_told_anew_in_like_words() {
+    use crate::insight::facts::prompts::prompts;
+    let edit = |path: &str| {
+        [Finding::Changed {
+            path: path.into(),
+            added: 1,
+            removed: 1,
+        }]
+    };
+    let (server, page) = (edit("/p/server.rs"), edit("/p/page.tsx"));
+    let told = |second: &[Finding]| {
+        let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+        let lines = [
+            line(1, ItemKind::Prompt, "User: trust the carts", &[]),
+            line(
+                2,
+                ItemKind::Digest,
+                "Action: Edit(server.rs) → +1 −1",
+                &server,
+            ),
+            line(
+                3,
+                ItemKind::Agent,
+                "Agent: Added the trusted option to carts of customers without prices.",
+                &[],
+            ),
+            line(4, ItemKind::Prompt, "User: show that on the page", &[]),
+            line(
+                5,
+                ItemKind::Digest,
+                "Action: Edit(page.tsx) → +1 −1",
+                second,
+            ),
+            line(
+                6,
+                ItemKind::Agent,
+                "Agent: The page shows the trusted option of carts of customers without their prices.",
+                &[],
+            ),
+        ];
+        let first = lines[0].source(String::new());
+        result(&lines, &prompts(&lines), Some(&first))
+            .opening
+            .is_some()
+    };
+    assert!(told(&page), "other work");
+    assert!(!told(&server), "the same work, told anew");
+}
+
+#[test]
+fn what_came_after_an_account_is_told_beside_it() {
+    use crate::insight::facts::prompts::prompts;
+    let pushed = [Finding::Pushed];
+    let account = "Agent: Here is all of it:\n\n- totals of carts add up once\n- the page reads them from the store\n\
+        - needs review: the wording of the warning that a cart is too old to be paid for at all, which nobody has \
+        read yet, and the release notes that name it, in both languages of the shop";
+    let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+    let lines = [
+        line(
+            1,
+            ItemKind::Prompt,
+            "User: ok so summarize what we changed",
+            &[][..],
+        ),
+        line(2, ItemKind::Agent, account, &[]),
+        line(3, ItemKind::Prompt, "User: merge it", &[]),
+        line(
+            4,
+            ItemKind::Digest,
+            "Action: Bash(gh pr merge 7) → ok",
+            &pushed,
+        ),
+        line(
+            5,
+            ItemKind::Agent,
+            "Agent: Merged the pull request of carts and closed its ticket.",
+            &[],
+        ),
+    ];
+    let came = result(&lines, &prompts(&lines), None);
+    assert!(came.is_account);
+    let rest: Vec<String> = came
+        .rest(&FxHashSet::default())
+        .into_iter()
+        .map(|said| said.what)
+        .collect();
+    assert_eq!(
+        rest,
+        ["Merged the pull request of carts and closed its ticket."]
+    );
+}

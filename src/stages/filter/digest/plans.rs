@@ -3,7 +3,7 @@
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::finding::Finding;
-use crate::rules::paths::is_plan;
+use crate::rules::paths::plan_word;
 use crate::rules::tools::AnswerKind;
 
 /// Further behind, a heading is no title.
@@ -16,9 +16,7 @@ pub fn read(ended: &Ended<'_>) -> Option<Finding> {
         AnswerKind::Shell => printed(&ended.call.command_line()?)?.to_owned(),
         _ => return None,
     };
-    if !is_plan(&path) {
-        return None;
-    }
+    plan_word(&path)?;
     let title = title(&ended.output.head)?;
     let masked = ended.output.masked(title);
     let title = line::folded(&masked, TEXT_CHARS_MAX).into_owned();
