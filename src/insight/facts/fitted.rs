@@ -79,17 +79,25 @@ fn with_conclusion_first(lines: &[String]) -> Vec<String> {
         line.split_once(": ")
             .is_some_and(|(head, said)| is_conclusion(head) && said.contains(' '))
     };
-    // a point of a list that is about something is about that
-    let is_alone = |at: &usize| {
+    // what is recommended below something that a list is about is about that
+    let is_of_list = |at: &usize| {
         let before = all[..*at].iter().rfind(|line| !is_point(line));
-        !is_point(&all[*at]) || !before.is_some_and(|line| line.ends_with(':'))
+        let is_led = before.is_some_and(|line| line.ends_with(':'));
+        is_led && is_point(&all[*at]) && recommends(without_mark(&all[*at]))
     };
-    let found = all.iter().position(concludes).filter(is_alone);
+    let found = all.iter().position(concludes);
+    let found = found.filter(|at| !is_of_list(at));
     if let Some(at) = found.filter(|at| *at > 0) {
         let said = all.remove(at);
         all.insert(0, without_mark_of_point(said));
     }
     all
+}
+
+/// `My recommendation: keep it`.
+fn recommends(line: &str) -> bool {
+    let head = line.split(':').next().unwrap_or_default().to_lowercase();
+    head.trim_matches('*').ends_with("recommendation") || head.ends_with("recommendations")
 }
 
 fn without_mark_of_point(line: String) -> String {
@@ -382,5 +390,10 @@ mod tests {
             "Recommendation: keep it, and name an owner"
         );
         assert_eq!(first(&["Ticket 7:", "- it is open", advice]), "Ticket 7:");
+        let end = "- Bottom line: the work is done already";
+        assert_eq!(
+            first(&["Either of:", "- a page", end]),
+            "Bottom line: the work is done already"
+        );
     }
 }
