@@ -3,17 +3,17 @@
 //! thousands of sentences, of which few match. So a pattern is compiled once, to what says whether it matches
 //! and makes its states only as a text asks for them; groups are looked for where it does.
 
-use regex_automata::Input;
-use regex_automata::hybrid::dfa::DFA;
+use super::lazy_pattern::{self, LazyPattern};
 use regex_automata::nfa::thompson;
-use regex_automata::nfa::thompson::backtrack::{BoundedBacktracker, Cache};
-use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::util::captures::Captures;
+use regex_automata::util::prefilter::Prefilter;
 use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::hir::Hir;
 use serde::Deserialize;
-use std::cell::RefCell;
-use std::fmt::Display;
+use std::iter;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A sentence as patterns read it: with plain apostrophes, and in small letters besides.
 pub struct CueText {
@@ -31,38 +31,41 @@ impl CueText {
     }
 }
 
-/// A pattern in small letters, with plain apostrophes. `\w`, `\d`, `\s`, `\b` and `[^…]` mean bytes of ASCII;
-/// `^` and `$` are ends of lines.
+/// Patterns in small letters, with plain apostrophes, of which one has to match. `\w`, `\d`, `\s`, `\b` and
+/// `[^…]` mean bytes of ASCII; `^` and `$` are ends of lines.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 pub struct CuePattern {
-    text: String,
-    compiled: OnceLock<Compiled>,
+    texts: Vec<String>,
+    compiled: OnceLock<Vec<Compiled>>,
 }
 
-/// One automaton, searched in two ways.
+/// Those whose matches begin in the same way.
 struct Compiled {
-    /// Whether it matches: makes its states as it meets them.
-    tells: DFA,
-    states: Pool<LazyCache>,
-    /// What its groups match; slow.
-    groups: BoundedBacktracker,
+    begins: Begins,
+    pattern: LazyPattern,
 }
 
-type LazyCache = regex_automata::hybrid::dfa::Cache;
-type Pool<T> = regex_automata::util::pool::Pool<T, Box<dyn Fn() -> T + Send + Sync>>;
+/// Where a match may begin.
+enum Begins {
+    /// Where a line does.
+    Lines,
+    /// Elsewhere too.
+    Inside(Beginnings),
+}
+
+/// The words that all matches of some patterns begin with. To work them out costs as much as to compile the patterns,
+/// so it is done once much was searched without them.
+struct Beginnings {
+    texts: Vec<String>,
+    searched: AtomicUsize,
+    /// `None` where they are too many.
+    words: OnceLock<Option<Prefilter>>,
+}
 
 impl From<String> for CuePattern {
     fn from(text: String) -> CuePattern {
-        let pattern = CuePattern {
-            text: text_of_bytes(&text),
-            compiled: OnceLock::new(),
-        };
-        // a row that no sample reaches is compiled in tests all the same
-        if cfg!(test) {
-            pattern.compiled();
-        }
-        pattern
+        CuePattern::of(vec![text])
     }
 }
 
@@ -92,18 +95,30 @@ fn text_of_bytes(pattern: &str) -> String {
 }
 
 impl CuePattern {
-    /// What matches where one of these does, in one search; `None` of none.
+    /// `None` of none.
     pub fn any(patterns: &[String]) -> Option<CuePattern> {
-        let all: Vec<String> = patterns.iter().map(|one| format!("(?:{one})")).collect();
-        (!all.is_empty()).then(|| all.join("|").into())
+        (!patterns.is_empty()).then(|| CuePattern::of(patterns.to_vec()))
     }
 
-    /// Whether it matches anywhere.
+    fn of(texts: Vec<String>) -> CuePattern {
+        let pattern = CuePattern {
+            texts: texts.iter().map(|text| text_of_bytes(text)).collect(),
+            compiled: OnceLock::new(),
+        };
+        // a row that no sample reaches is compiled in tests all the same
+        if cfg!(test) {
+            pattern.compiled();
+        }
+        pattern
+    }
+
+    /// Whether one matches anywhere.
     ///
     /// # Panics
-    /// When it isn't a pattern; in tests each is compiled as soon as its table is read.
+    /// When one isn't a pattern; in tests each is compiled as soon as its table is read.
     pub fn is_match(&self, sentence: &CueText) -> bool {
-        self.tells(&Input::new(&sentence.small))
+        let mut compiled = self.compiled().iter();
+        compiled.any(|one| one.is_match(&Input::new(&sentence.small)))
     }
 
     /// The first match from this byte on, with its groups.
@@ -111,65 +126,104 @@ impl CuePattern {
     /// # Panics
     /// As [`CuePattern::is_match`].
     pub fn captures<'s>(&self, sentence: &'s CueText, from: usize) -> Option<CueMatch<'s>> {
-        thread_local! {
-            static CACHE: RefCell<Option<Cache>> = const { RefCell::new(None) };
-        }
-        let input = Input::new(&sentence.small).range(from..);
-        if !self.tells(&input) {
-            return None;
-        }
-        let pattern = &self.compiled().groups;
-        let mut groups = pattern.create_captures();
-        let found = CACHE.with_borrow_mut(|cache| {
-            let cache = cache.get_or_insert_with(|| pattern.create_cache());
-            cache.reset(pattern);
-            pattern.try_captures(cache, input.clone(), &mut groups)
+        let all = self.compiled().iter();
+        let found = all.filter_map(|one| {
+            let groups = one.captures(&Input::new(&sentence.small).range(from..))?;
+            Some(CueMatch {
+                text: &sentence.text,
+                groups,
+            })
         });
-        if found.is_err() {
-            // too long for it
-            let pattern = PikeVM::new_from_nfa(pattern.get_nfa().clone()).expect("an automaton");
-            pattern.captures(&mut pattern.create_cache(), input, &mut groups);
-        }
-        groups.is_match().then_some(CueMatch {
-            text: &sentence.text,
-            groups,
-        })
+        found.min_by_key(CueMatch::start)
     }
 
-    fn tells(&self, input: &Input<'_>) -> bool {
-        let compiled = self.compiled();
-        let mut states = compiled.states.get();
-        let input = input.clone().earliest(true);
-        let found = compiled.tells.try_search_fwd(&mut states, &input);
-        // it neither gives up nor meets a byte that it can't read
-        found.expect("an automaton of bytes").is_some()
-    }
-
-    fn compiled(&self) -> &Compiled {
+    fn compiled(&self) -> &[Compiled] {
         self.compiled.get_or_init(|| {
-            let compiler = thompson::Config::new().utf8(false);
-            let nfa = thompson::Compiler::new()
-                .syntax(syntax())
-                .configure(compiler)
-                .build(&self.text)
-                .unwrap_or_else(|error| panic!("{}: {error}", self.text));
-            let wrong = |what: &dyn Display| -> ! { panic!("{}: {what}", self.text) };
-            let tells = DFA::builder().build_from_nfa(nfa.clone());
-            let tells = tells.unwrap_or_else(|error| wrong(&error));
-            let states = tells.clone();
-            let groups = BoundedBacktracker::new_from_nfa(nfa);
-            Compiled {
-                tells,
-                states: Pool::new(Box::new(move || states.create_cache())),
-                groups: groups.unwrap_or_else(|error| wrong(&error)),
-            }
+            let parsed = self.texts.iter().map(|text| (text, parsed(text)));
+            let (lines, inside): (Vec<_>, Vec<_>) = parsed.partition(|(_, parsed)| {
+                let first = parsed.properties().look_set_prefix();
+                first.contains_anchor_line()
+            });
+            let beginnings = Beginnings {
+                texts: inside.iter().map(|(text, _)| (*text).clone()).collect(),
+                searched: AtomicUsize::new(0),
+                words: OnceLock::new(),
+            };
+            [(Begins::Lines, lines), (Begins::Inside(beginnings), inside)]
+                .into_iter()
+                .filter(|(_, patterns)| !patterns.is_empty())
+                .map(|(begins, patterns)| {
+                    let (_, parsed): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
+                    let pattern = thompson::Compiler::new()
+                        .configure(lazy_pattern::limited())
+                        .build_many_from_hir(&parsed)
+                        .map_err(|error| error.to_string())
+                        .and_then(LazyPattern::of)
+                        .unwrap_or_else(|error| panic!("{}: {error}", self.texts.join("|")));
+                    Compiled { begins, pattern }
+                })
+                .collect()
         })
     }
 }
 
-fn syntax() -> syntax::Config {
-    let ascii = syntax::Config::new().unicode(false).utf8(false);
-    ascii.multi_line(true).crlf(true)
+impl Compiled {
+    fn is_match(&self, input: &Input<'_>) -> bool {
+        let mut places = self.places(input);
+        places.any(|place| self.pattern.is_match(place))
+    }
+
+    fn captures(&self, input: &Input<'_>) -> Option<Captures> {
+        let mut places = self.places(input);
+        places.find_map(|place| self.pattern.captures(place))
+    }
+
+    /// Where it is tried, in order: states that may begin anywhere in a sentence are nearly as many as there are
+    /// sentences.
+    fn places<'s>(&'s self, input: &Input<'s>) -> Box<dyn Iterator<Item = Input<'s>> + 's> {
+        let whole = input.clone();
+        let here = move |from: usize| whole.clone().range(from..).anchored(Anchored::Yes);
+        let text = input.haystack();
+        match &self.begins {
+            Begins::Lines => {
+                let ends = memchr::memchr2_iter(b'\n', b'\r', &text[input.start()..]);
+                let lines = iter::once(0).chain(ends.map(|end| end + 1));
+                let from = input.start();
+                Box::new(lines.map(move |line| here(from + line)))
+            }
+            Begins::Inside(beginnings) => match beginnings.words(text.len()) {
+                None => Box::new(iter::once(input.clone())),
+                Some(words) => {
+                    let mut left = input.get_span();
+                    Box::new(iter::from_fn(move || {
+                        let word = words.find(text, left)?;
+                        left.start = word.start + 1;
+                        Some(here(word.start))
+                    }))
+                }
+            },
+        }
+    }
+}
+
+impl Beginnings {
+    /// To search so many bytes.
+    fn words(&self, bytes: usize) -> Option<&Prefilter> {
+        const BYTES_MANY: usize = 4 * 1024;
+        if self.searched.fetch_add(bytes, Ordering::Relaxed) < BYTES_MANY {
+            return None;
+        }
+        let words = self.words.get_or_init(|| {
+            let parsed: Vec<_> = self.texts.iter().map(|text| parsed(text)).collect();
+            Prefilter::from_hirs_prefix(MatchKind::LeftmostFirst, &parsed)
+        });
+        words.as_ref()
+    }
+}
+
+fn parsed(text: &str) -> Hir {
+    let lines = lazy_pattern::of_bytes().multi_line(true).crlf(true);
+    syntax::parse_with(text, &lines).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// A match with its groups.
@@ -234,6 +288,35 @@ mod tests {
         }
         let pattern = CuePattern::from("^[❌✗] tests".to_owned());
         assert!(pattern.is_match(&CueText::of("✗ Tests fail")));
+    }
+
+    #[test]
+    fn of_several_patterns_the_first_match_counts_wherever_it_may_begin() {
+        let patterns = [
+            r"^(?:ok )?(?P<what>\w+) it",
+            r"\bdrop (?P<what>\w+)",
+            r"\w+ing (?P<what>\w+)",
+        ];
+        for (said, wants) in [
+            ("so ok take it", None),
+            ("so\nok take it", Some("take")),
+            ("well\rtake it", Some("take")),
+            ("backdrop all, drop both", Some("both")),
+            ("drop one\nok take it", Some("one")),
+            ("keeping both, drop one", Some("both")),
+        ] {
+            for few in 1..=patterns.len() {
+                let all = patterns[..few].iter().map(|one| (*one).to_owned());
+                let pattern = CuePattern::any(&all.collect::<Vec<_>>()).expect("patterns");
+                let sentence = CueText::of(said);
+                let found = pattern.captures(&sentence, 0);
+                assert_eq!(found.is_some(), pattern.is_match(&sentence), "{said}");
+                if few == patterns.len() {
+                    assert_eq!(found.and_then(|found| found.name("what")), wants, "{said}");
+                }
+            }
+        }
+        assert!(CuePattern::any(&[]).is_none());
     }
 
     #[test]

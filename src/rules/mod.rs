@@ -19,6 +19,7 @@ pub mod hidden_paths;
 pub mod injected;
 pub mod keywords;
 pub mod kin;
+mod lazy_pattern;
 pub mod left;
 pub mod markers;
 pub mod names;

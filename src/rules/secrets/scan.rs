@@ -6,7 +6,7 @@ use super::looks;
 use super::prefilter::Prefilter;
 use super::table::{Row, Starts, UserRules};
 use super::validators;
-use regex::bytes::Captures;
+use regex_automata::util::captures::Captures;
 
 /// Rows, ready to be tried.
 pub(super) struct Engine {
@@ -117,7 +117,7 @@ impl Engine {
         let rule = &self.rows[row];
         let end = text.len().min(start + rule.reach);
         let slice = &text[start..end];
-        let found = match rule.regex().captures(slice) {
+        let found = match rule.found(slice) {
             Some(found) => Some(self.secret(rule, text, start, &found)?),
             None => None,
         };
@@ -144,17 +144,18 @@ impl Engine {
         rule: &Row,
         text: &[u8],
         start: usize,
-        found: &Captures<'_>,
+        found: &Captures,
     ) -> Option<(usize, usize)> {
-        let group = (1..found.len()).rev().find_map(|i| found.get(i));
-        let secret = group.or(found.get(0))?;
-        let mut range = (start + secret.start(), start + secret.end());
+        let groups = found.group_len();
+        let group = (1..groups).rev().find_map(|i| found.get_group(i));
+        let secret = group.or(found.get_group(0))?;
+        let mut range = (start + secret.start, start + secret.end);
         if rule.is_passage(text, range) {
             return None;
         }
         if let Some(looks) = rule.looks {
-            let name = (found.len() > 2).then(|| found.get(1)).flatten();
-            let name = name.map_or(&b""[..], |name| name.as_bytes());
+            let name = (groups > 2).then(|| found.get_group(1)).flatten();
+            let name = name.map_or(&b""[..], |name| &text[start + name.start..start + name.end]);
             range = validators::check(looks, text, name, range)?;
         }
         let secret = &text[range.0..range.1];
@@ -174,7 +175,7 @@ impl Engine {
             return None;
         }
         let view = View::joined(slice)?;
-        let found = rule.regex().captures(view.text.as_bytes())?;
+        let found = rule.found(view.text.as_bytes())?;
         let (from, to) = self.secret(rule, view.text.as_bytes(), 0, &found)?;
         Some((start + view.place(from), start + view.end(to)))
     }

@@ -2,11 +2,14 @@
 
 use super::validators::Validator;
 use crate::model::error::Error;
+use crate::rules::lazy_pattern::LazyPattern;
 use crate::rules::table;
 use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::util::captures::Captures;
+use regex_automata::{Anchored, Input};
 use serde::Deserialize;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The table that comes with the program.
 pub(super) const EMBEDDED: &str = table::embedded!("secrets");
@@ -36,7 +39,7 @@ pub(super) struct Row {
     #[serde(default)]
     pub samples: Samples,
     #[serde(skip)]
-    regex: OnceLock<Regex>,
+    compiled: OnceLock<Arc<LazyPattern>>,
 }
 
 /// Texts that say what a rule is for.
@@ -68,11 +71,17 @@ fn reach() -> usize {
 
 impl Row {
     /// Compiled at the first use.
-    pub fn regex(&self) -> &Regex {
-        self.regex.get_or_init(|| {
-            compiled(&self.pattern)
-                .unwrap_or_else(|e| panic!("the table of secrets, {}: {e}", self.id))
+    fn compiled(&self) -> &LazyPattern {
+        self.compiled.get_or_init(|| {
+            let pattern = compiled(&self.pattern);
+            Arc::new(pattern.unwrap_or_else(|e| panic!("the table of secrets, {}: {e}", self.id)))
         })
+    }
+
+    /// What its pattern finds where a text begins.
+    pub fn found(&self, text: &[u8]) -> Option<Captures> {
+        let here = Input::new(text).anchored(Anchored::Yes);
+        self.compiled().captures(here)
     }
 
     /// Whether this is more than a quoted `{value}` may hold: a passage, not a password.
@@ -95,13 +104,8 @@ const QUOTED_MAX: usize = 200;
 const VALUE: &str =
     r#"(?:'([^'\n]{4,})'|\\?"([^"\\\n]{4,})\\?"|([^\s"'<>|;&`\\()-][^\s"'<>|;&`\\]{3,}))"#;
 
-fn compiled(pattern: &str) -> Result<Regex, regex::Error> {
-    let pattern = pattern.replace("{value}", VALUE);
-    RegexBuilder::new(&format!("^(?:{pattern})"))
-        .unicode(false)
-        .size_limit(32 << 20)
-        .dfa_size_limit(8 << 20)
-        .build()
+fn compiled(pattern: &str) -> Result<LazyPattern, String> {
+    LazyPattern::new(&pattern.replace("{value}", VALUE))
 }
 
 /// `a[bc]d` is `abd`, `acd`.
@@ -238,7 +242,9 @@ fn check(row: &Row) -> Result<(), String> {
             "`{}`: `{}` is no pattern: {e}",
             row.id, row.pattern
         )),
-        Ok(regex) if regex.is_match(b"") => Err(format!("`{}` matches an empty text", row.id)),
+        Ok(pattern) if pattern.is_match(Input::new(b"")) => {
+            Err(format!("`{}` matches an empty text", row.id))
+        }
         Ok(_) => Ok(()),
     }
 }
