@@ -2,6 +2,7 @@
 
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
+use super::words::sentences;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -9,6 +10,19 @@ use std::sync::LazyLock;
 /// The last sentence that says what was behind a failure; guesses are none.
 pub fn cause(words: &str) -> Option<&str> {
     TABLE.cause.found(words).last().map(str::trim)
+}
+
+/// The last sentence that says what is wrong before one that says that the agent mends it: `X reads Y twice. Let me fix
+/// it.`
+pub fn fault(words: &str) -> Option<&str> {
+    const WORDS_MIN: usize = 6;
+    let mends = TABLE.mends.found(words).last()?;
+    // what stands in another paragraph is about something else
+    let at = mends.as_ptr() as usize - words.as_ptr() as usize;
+    let line = words[..at].rsplit('\n').next().unwrap_or_default();
+    let said = sentences(line).last()?.trim();
+    let is_long = said.split_whitespace().count() >= WORDS_MIN && said.ends_with('.');
+    (is_long && TABLE.faults.says(said)).then_some(said)
 }
 
 /// The last sentence that says what cures it.
@@ -52,6 +66,8 @@ struct Written {
     history: Vec<String>,
     instead: WrittenCues,
     cause: WrittenCues,
+    mends: WrittenCues,
+    faults: WrittenCues,
     cure: WrittenCues,
 }
 
@@ -61,6 +77,8 @@ struct Table {
     kinds: Vec<Hindrance>,
     instead: SentenceCues,
     cause: SentenceCues,
+    mends: SentenceCues,
+    faults: SentenceCues,
     cure: SentenceCues,
 }
 
@@ -86,6 +104,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         kinds,
         instead: written.instead.into(),
         cause: written.cause.into(),
+        mends: written.mends.into(),
+        faults: written.faults.into(),
         cure: written.cure.into(),
     }
 });
@@ -102,6 +122,16 @@ mod tests {
     fn samples_are_what_the_table_says() {
         let written = written();
         written.cause.samples.hold(|words| cause(words).is_some());
+        written.mends.samples.hold(|words| TABLE.mends.says(words));
+        written
+            .faults
+            .samples
+            .hold(|words| TABLE.faults.says(words));
+        let said =
+            "Two of nine pass.\n\nThe `*/` in the new comment closes it too early. Let me fix it:";
+        let wants = "The `*/` in the new comment closes it too early.";
+        assert_eq!(fault(said), Some(wants));
+        assert_eq!(fault("The cart is empty.\n\nLet me fix it."), None);
         written.cure.samples.hold(|words| cure(words).is_some());
         written
             .instead

@@ -327,6 +327,13 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                         Tree::Last | Tree::Work => {}
                     }
                 }
+                Finding::File {
+                    path: named,
+                    became: FileFate::Restored,
+                } => {
+                    staged.retain(|path, _| !is_same(named, path));
+                    work.retain(|path, _| !is_same(named, path));
+                }
                 _ => {}
             }
         }

@@ -6,13 +6,12 @@ use super::ran::{RanCommand, call, is_hook};
 use super::unseen_runs;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::summary::{ChangedFile, CheckRun, Sourced};
+use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_clean, only_lists,
+    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_clean, is_written, only_lists,
 };
-use crate::rules::paths::{is_source, is_throwaway};
+use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
-use crate::rules::tools::{AnswerKind, tool};
 
 /// Commands of one session that are listed, the last ones.
 const CHECKS_MAX: usize = 6;
@@ -80,19 +79,51 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
 }
 
 /// That a build or a check failed when it ran last and nothing was changed since, where no other one of its program passed.
-pub fn failing(checks: &[Sourced<CheckRun>]) -> Option<Sourced<String>> {
+/// Or that one failed and nothing shows that what was changed then helped: no check and no test passed behind it.
+pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let program = |run: &CheckRun| run.command.split(' ').next().map(str::to_owned);
     let failing = checks.iter().rev().find(|check| {
         let run = &check.what;
         let passed =
             |other: &&Sourced<CheckRun>| other.what.passed && program(&other.what) == program(run);
-        !run.passed && !run.changed_after && !checks.iter().any(|other| passed(&other))
+        let is_last = || !run.changed_after || is_last_word(check, checks, lines);
+        !run.passed && !checks.iter().any(|other| passed(&other)) && is_last()
     })?;
+    let lead = match failing.what.changed_after {
+        true => NOT_AGAIN,
+        false => FAILING,
+    };
     Some(Sourced {
-        what: format!("Failed when it ran last: {}", failing.what.command),
+        what: format!("{lead}{}", failing.what.command),
         episode: failing.episode,
         line: failing.line,
     })
+}
+
+const FAILING: &str = "Failed when it ran last: ";
+const NOT_AGAIN: &str = "Failed, and not run again after the last change: ";
+
+/// Nothing was checked or tested behind it, and nobody says that it passed.
+fn is_last_word(
+    check: &Sourced<CheckRun>,
+    checks: &[Sourced<CheckRun>],
+    lines: &[LocatedItem<'_>],
+) -> bool {
+    let is_it = |line: &LocatedItem<'_>| (line.episode, line.line) == (check.episode, check.line);
+    let Some(at) = lines.iter().position(is_it) else {
+        return false;
+    };
+    let later = &lines[at + 1..];
+    let stands = |other: &Sourced<CheckRun>| {
+        let mut later = later.iter();
+        later.any(|line| (line.episode, line.line) == (other.episode, other.line))
+    };
+    let is_test = |finding: &Finding| matches!(finding, Finding::Tests(_));
+    let tells = |line: &LocatedItem<'_>| {
+        let is_said = line.main && line.item.kind == ItemKind::Agent;
+        is_said && checks_pass(line.words()).is_some() || line.item.findings.iter().any(is_test)
+    };
+    !checks.iter().any(stands) && !later.iter().any(tells)
 }
 
 /// The agent's last words that checks passed, where no call of the log shows one: another agent ran them.
@@ -113,23 +144,6 @@ fn said_to_pass(lines: &[LocatedItem<'_>], changed: usize) -> Option<Sourced<Che
     }))
 }
 
-/// Code was changed, and no call of the session can have tested it.
-pub fn is_untested(lines: &[LocatedItem<'_>], files: &[Sourced<ChangedFile>]) -> bool {
-    const TESTS: [&str; 6] = ["test", "spec", "check", "make", "verify", "ci"];
-    let mut kept = files.iter().filter(|file| !is_throwaway(&file.what.path));
-    let may_test = |line: &LocatedItem<'_>| {
-        // where the command or its tests aren't there, none ran
-        let ran = RanCommand::of(line).filter(|call| !(call.failed && is_absent(call.output)));
-        let command = ran.map(|call| call.command.to_lowercase());
-        let is_agent = || {
-            let name = line.words().split(['(', ' ']).next().unwrap_or_default();
-            line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
-        };
-        command.is_some_and(|command| TESTS.iter().any(|word| command.contains(word))) || is_agent()
-    };
-    kept.any(|file| is_source(&file.what.path)) && !lines.iter().any(may_test)
-}
-
 /// A command with what is known of its runs.
 struct Seen {
     key: Vec<String>,
@@ -148,6 +162,8 @@ impl RanCommand<'_> {
         let is_absent = self.failed && is_absent(self.output);
         match check.end {
             _ if is_cut || is_absent => None,
+            // a paper with an error in it is made, though its exit code is 1
+            _ if self.failed && is_written(self.output) => Some(true),
             CheckEnd::Own if self.failed => Some(false),
             CheckEnd::Own if only_lists(&check.words) => Some(self.is_silent()),
             CheckEnd::Own => Some(true),
@@ -167,6 +183,7 @@ impl RanCommand<'_> {
     /// What the line printed, where that is of this command.
     fn said(&self, check: &CommandCheck) -> Option<String> {
         let said = self.output.trim().trim_end_matches('.');
+        let said = said.strip_prefix("failed: ").unwrap_or(said);
         let is_short = !said.is_empty() && said.chars().count() <= SAID_CHARS_MAX;
         let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
         (is_short && is_own && !self.is_silent()).then(|| said.to_owned())
@@ -298,6 +315,18 @@ mod tests {
     }
 
     #[test]
+    fn a_paper_is_made_though_it_has_an_error() {
+        let made = "Action: Bash(cd paper && pdflatex -interaction=nonstopmode shop.tex) → failed: Output written on shop.pdf (25 pages, 4275 bytes).";
+        let wants = "pdflatex -interaction=nonstopmode shop.tex true Output written on shop.pdf (25 pages, 4275 bytes)";
+        assert_eq!(told(&[(made, &FAILED)]), [wants]);
+        let none = "Action: Bash(pdflatex shop.tex) → failed: Undefined control sequence.";
+        assert_eq!(
+            told(&[(made, &FAILED), (none, &FAILED)]),
+            ["pdflatex shop.tex false "]
+        );
+    }
+
+    #[test]
     fn a_document_or_a_commit_whose_hook_ran_makes_no_check_old() {
         let edit = |path: &str| {
             [Finding::Changed {
@@ -407,34 +436,13 @@ mod tests {
     }
 
     #[test]
-    fn code_that_no_call_tested_is_said() {
-        let edit = [Finding::Changed {
-            path: "/p/a.rs".into(),
-            added: 1,
-            removed: 0,
-        }];
-        let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
-        let files = crate::insight::facts::changed_files::files(&[edited]);
-        assert!(is_untested(&[edited], &files));
-        let tested = "Action: Bash(npm test | tail -1) → ok, no output";
-        let tested = LocatedItem::sample(ItemKind::Digest, 2, tested, &OK);
-        assert!(!is_untested(&[edited, tested], &files));
-        let absent = "Action: Bash(pytest tests/test_a.py) → exit 4: ERROR: file or directory not found: tests/test_a.py";
-        let absent = LocatedItem::sample(ItemKind::Digest, 2, absent, &FAILED);
-        assert!(is_untested(&[edited, absent], &files));
-        let helped = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(go) → done", &[]);
-        assert!(!is_untested(&[edited, helped], &files));
-        assert!(!is_untested(&[], &[]));
-    }
-
-    #[test]
     fn what_failed_when_it_ran_last_is_left() {
         let left = |calls: &[(&str, &[Finding])]| {
             let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
                 LocatedItem::sample(ItemKind::Digest, line, text, findings)
             });
-            let runs = checks(&lines.collect::<Vec<_>>());
-            failing(&runs).map(|step| step.what)
+            let lines: Vec<LocatedItem<'_>> = lines.collect();
+            failing(&checks(&lines), &lines).map(|step| step.what)
         };
         let (build, lint) = ("Action: Bash(npm run build)", "Action: Bash(npm run lint)");
         let failed = format!("{build} → exit 1: error: no such page");
@@ -448,5 +456,16 @@ mod tests {
             None,
             "the program may be used otherwise"
         );
+        let edit = [Finding::Changed {
+            path: "/p/a.ts".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let edited = ("Action: Edit(a.ts) → +1 −0", &edit[..]);
+        let wants = "Failed, and not run again after the last change: npm run build";
+        let open = [(failed.as_str(), &FAILED[..]), edited];
+        assert_eq!(left(&open).as_deref(), Some(wants));
+        let check = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
+        assert_eq!(left(&[open[0], edited, check]), None, "that may be enough");
     }
 }

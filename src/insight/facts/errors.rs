@@ -9,7 +9,7 @@ use crate::model::classification::{Domain, Intent};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};
-use crate::rules::causes::{cause, cure};
+use crate::rules::causes::{cause, cure, fault};
 use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
@@ -30,6 +30,8 @@ struct Open<'l, 't> {
     /// Of what was changed since, in order.
     changed: Vec<String>,
     cause: Option<&'t str>,
+    /// What the agent said before it said that it mends it: a cause where something was changed then.
+    fault: Option<&'t str>,
     cure: Option<&'t str>,
 }
 
@@ -111,6 +113,7 @@ impl<'t> Open<'_, 't> {
     fn explain(&mut self, line: &LocatedItem<'t>) {
         if line.main == self.line.main {
             self.cause = cause(line.words()).or(self.cause);
+            self.fault = fault(line.words()).or(self.fault);
             self.cure = cure(line.words()).or(self.cure);
         }
     }
@@ -121,7 +124,9 @@ fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t
         Some(error) => {
             // what was said of another error is not its cause
             if message(error.line) != message(line) {
-                (error.cause, error.cure) = (None, None);
+                (error.cause, error.fault, error.cure) = (None, None, None);
+                // what was changed before helped against the other one
+                error.changed.clear();
             }
             error.line = line;
         }
@@ -130,6 +135,7 @@ fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t
             line,
             changed: Vec::new(),
             cause: None,
+            fault: None,
             cure: None,
         }),
     }
@@ -149,8 +155,10 @@ fn work(
     now: &LocatedItem<'_>,
 ) -> Option<Sourced<Resolution>> {
     let at = open.iter().position(|error| error.key == key)?;
-    let error = open.remove(at);
+    let mut error = open.remove(at);
     let (call, message) = error.line.words().split_once(" → ")?;
+    let fault = error.fault.filter(|_| !error.changed.is_empty());
+    error.cause = error.cause.or(fault);
     let is_explained = error.cause.is_some();
     let mut seen = BTreeSet::new();
     let changed = error.changed.into_iter();
@@ -288,6 +296,46 @@ mod tests {
         assert_eq!(error.what.changed, ["/p/a.rs"]);
         assert_eq!(resolved(&lines[..3]), [], "it doesn't work yet");
         assert_eq!(resolved(&[lines[0], lines[2], lines[3]]), [], "a retry");
+    }
+
+    #[test]
+    fn what_the_agent_mends_was_the_cause() {
+        let changed = changed();
+        let failed = "Action: Bash(npm test) → failed 1/9: carts are empty";
+        let said = "Agent: The `*/` in the new comment closes it too early. Let me fix that.";
+        let lines = [
+            line(1, failed, &FAILED),
+            line(2, said, &[]),
+            line(3, "Action: Edit(a.rs) → +1 −1", &changed),
+            line(4, "Action: Bash(npm test) → passed 9/9", &WORKED),
+        ];
+        let found = resolved(&lines);
+        let cause = found[0].what.cause.as_deref();
+        assert_eq!(
+            cause,
+            Some("The `*/` in the new comment closes it too early.")
+        );
+        assert_eq!(
+            resolved(&[lines[0], lines[1], lines[3]]),
+            [],
+            "nothing was changed"
+        );
+        // of two errors of one command, what was changed for the first one helped only there
+        let other = [Finding::Changed {
+            path: "/p/b.rs".into(),
+            added: 1,
+            removed: 1,
+        }];
+        let before = "Action: Bash(npm test) → failed 2/9: the till is open";
+        let both = [
+            line(5, before, &FAILED),
+            line(6, "Action: Edit(b.rs) → +1 −1", &other),
+            lines[0],
+            lines[1],
+            lines[2],
+            lines[3],
+        ];
+        assert_eq!(resolved(&both)[0].what.changed, ["/p/a.rs"]);
     }
 
     #[test]

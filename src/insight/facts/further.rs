@@ -1,13 +1,14 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
+mod last_words;
 mod offers;
 
 use super::committed::committed;
 use super::line::LocatedItem;
 use super::meanwhile::meanwhile;
 use super::options::with_option;
+use super::pasted_failures::{ERROR_CHARS_MAX, shown};
 use super::prompts::{Prompt, exchange, opens};
-use super::stated::{STEP_BYTES_MAX, one_line, stated_first};
 use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -16,6 +17,7 @@ use crate::model::summary::{SessionCommit, SessionOutcome, Sourced};
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same};
+use last_words::{answers_aside, last_said, said_until};
 use offers::{agreed, with_offer, words_before};
 use rustc_hash::FxHashSet;
 
@@ -71,9 +73,11 @@ pub fn requests(
 ) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
     let others = prompts
         .iter()
-        .filter(|prompt| first.is_none_or(|first| first.line != prompt.line.line));
+        .enumerate()
+        .filter(|(_, prompt)| first.is_none_or(|first| first.line != prompt.line.line));
     let mut all: Vec<Listed> = Vec::new();
-    for prompt in others {
+    let mut of_asides = Vec::new();
+    for (nth, prompt) in others {
         let answer = answers.steps.iter().find(|(at, _)| *at == prompt.at);
         let answer = match answers.in_result.contains(&prompt.at) {
             true => Some(Answer::Result),
@@ -82,7 +86,13 @@ pub fn requests(
         let is_open = answer.is_none() && !answers.withdrawn.contains(&prompt.at);
         let last = is_open.then(|| last_said(lines, prompt)).flatten();
         let answer = answer.or(last.as_deref().map(Answer::Last));
-        let Some(mut text) = said(lines, prompt, answer.as_ref()) else {
+        let own = others_answer(lines, prompt, answer.as_ref(), &mut of_asides);
+        let answer = match &own {
+            Some(own) => own.as_deref().map(Answer::Last),
+            None => answer,
+        };
+        let failure = || shown(prompt, &prompts[..nth]);
+        let Some(mut text) = said(lines, prompt, answer.as_ref(), failure) else {
             continue;
         };
         if answers.withdrawn.contains(&prompt.at) && answer.is_none() && !text.ends_with(')') {
@@ -126,6 +136,25 @@ pub fn requests(
     (all.collect(), told)
 }
 
+/// What a prompt is answered by instead, where its answer is about what somebody typed meanwhile, or where such an
+/// answer is its own. `of_asides` has those by their places.
+fn others_answer(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    answer: Option<&Answer<'_>>,
+    of_asides: &mut Vec<(usize, String)>,
+) -> Option<Option<String>> {
+    if let Some((_, own)) = of_asides.iter().find(|(at, _)| *at == prompt.at) {
+        return Some(Some(own.clone()));
+    }
+    let (Answer::Said(said) | Answer::Last(said)) = answer? else {
+        return None;
+    };
+    let aside = answers_aside(lines, prompt, said)?;
+    of_asides.push((aside, (*said).to_owned()));
+    Some(said_until(lines, prompt, aside))
+}
+
 /// What was asked last, or agreed with: `first` where nothing was asked after that.
 pub fn last(
     lines: &[LocatedItem<'_>],
@@ -163,44 +192,6 @@ pub fn last(
             .source(bare.map_or(text, |(bare, _)| bare).to_owned())
     });
     first.or_else(own)
-}
-
-/// Fewer say that something is done, not what.
-const SAID_CHARS_MIN: usize = 40;
-const AGREED_CHARS_MIN: usize = 16;
-
-/// What the agent's words state that end what follows a prompt, in a line, where they do more than ask. What somebody
-/// types while the agent works is answered by its next words, if these are about the same.
-fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
-    // what was agreed on is in the question: `Posted: shop PR #7`
-    let chars_min = match reply(prompt.line.words()) {
-        Some(Reply::Agrees) => AGREED_CHARS_MIN,
-        _ => SAID_CHARS_MIN,
-    };
-    const ANSWER_BYTES_MIN: usize = 400;
-    let mut main = exchange(lines, prompt.at).iter().filter(|line| line.main);
-    let is_note =
-        |line: &&LocatedItem<'_>| line.item.kind == ItemKind::Note && line.words() != INTERRUPTED;
-    let is_aside = prompt.line.item.kind == ItemKind::Aside;
-    let last = match is_aside {
-        true => main.find(|line| line.item.kind == ItemKind::Agent),
-        false => main.rfind(|line| !is_note(line)),
-    };
-    let last = last?;
-    let words = last.words().trim_end();
-    let asks = words.ends_with('?') && words.len() < ANSWER_BYTES_MIN;
-    let is_said = last.item.kind == ItemKind::Agent && !words.ends_with(':') && !asks;
-    let said = one_line(&stated_first(is_said.then_some(words)?), STEP_BYTES_MAX);
-    let is_about = || {
-        let own = content_words(prompt.line.words());
-        let own: Vec<&String> = own.iter().filter(|word| !is_idle(word)).collect();
-        let told = content_words(&said);
-        own.iter()
-            .any(|own| told.iter().any(|told| is_same(own, told)))
-    };
-    let is_plan = || said.contains("I'll ") || said.contains("I’ll ");
-    let is_it = !is_aside || is_about() && !is_plan();
-    (said.chars().count() >= chars_min && is_it).then_some(said)
 }
 
 /// What the agent said to a request.
@@ -244,6 +235,7 @@ fn said(
     lines: &[LocatedItem<'_>],
     prompt: &Prompt<'_, '_>,
     answer: Option<&Answer<'_>>,
+    failure: impl Fn() -> Option<String>,
 ) -> Option<String> {
     const MISSED_BYTES_MAX: usize = 120;
     let words = prompt.line.words().trim();
@@ -260,9 +252,18 @@ fn said(
         Some(Answer::Result) => IN_RESULT.to_owned(),
         None => became(lines, prompt).to_owned(),
     };
+    let is_work = || {
+        exchange(lines, prompt.at)
+            .iter()
+            .flat_map(|line| line.item.findings)
+            .any(changes)
+    };
     let Some(best) = requests.iter().min_by_key(rank) else {
-        if let (Some(error), Some(_)) = (prompt.prose.error, answer) {
-            return Some(format!("{}{}", shortened(error, ERROR_CHARS_MAX), became()));
+        if let Some(failure) = failure().filter(|_| answer.is_some() || is_work()) {
+            return Some(format!("{failure}{}", became()));
+        }
+        if is_bare_errand(words) && is_left(lines, prompt) {
+            return Some(format!("{words}{NOT_DONE}"));
         }
         let text = agreed(lines, prompt)?;
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
@@ -280,12 +281,6 @@ fn said(
         let is_left = is_bare && is_left(lines, prompt);
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
     }
-    let is_work = || {
-        exchange(lines, prompt.at)
-            .iter()
-            .flat_map(|line| line.item.findings)
-            .any(changes)
-    };
     let is_nothing = || asks_for_nothing(text) || !is_own(text) && !is_work();
     if best.kind == RequestKind::Statement && answer.is_none() && is_nothing() {
         return None;
@@ -399,6 +394,16 @@ fn is_missed(asked: &str, exchange: &[LocatedItem<'_>]) -> bool {
             || is_asked("push") && !is_made(|finding| matches!(finding, Finding::Pushed)))
 }
 
+/// `please push`: nothing but that finished work is to be moved on.
+fn is_bare_errand(words: &str) -> bool {
+    let about = content_words(words);
+    let is_short = words.len() <= MOVED_BYTES_MAX && !words.contains('\n');
+    is_short
+        && !about.is_empty()
+        && about.iter().all(|word| is_move(word) || is_idle(word))
+        && about.iter().any(|word| is_move(word))
+}
+
 /// A part of something, or nothing but an address: `shop PR #7`.
 fn is_scrap(text: &str) -> bool {
     const WORDS_MAX: usize = 3;
@@ -441,9 +446,6 @@ fn with_error(prompt: &Prompt<'_, '_>, best: &Request<'_>, text: String) -> Stri
     }
 }
 
-/// Of an error that was pasted.
-const ERROR_CHARS_MAX: usize = 120;
-
 /// ` (done)`, ` (not done)`, or nothing where nobody can tell.
 fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
     if prompt.line.item.kind != ItemKind::Prompt {
@@ -465,12 +467,29 @@ fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
         Some(SessionOutcome::Completed) if is_changed && !is_cut => DONE,
         Some(SessionOutcome::Blocked) if is_last && !is_changed => NOT_DONE,
         _ if is_last && is_cut && !is_changed => NOT_DONE,
+        // who only says `continue` then goes on with it
+        _ if is_cut && !is_changed && main().next().is_some() && asks_anew(after) => STOPPED_THERE,
         _ => "",
     }
 }
 
+/// The next prompt says something.
+fn asks_anew(after: &[LocatedItem<'_>]) -> bool {
+    let next = after.iter().find(|line| opens(line));
+    next.is_some_and(|next| {
+        content_words(next.words())
+            .iter()
+            .filter(|word| !is_idle(word))
+            .count()
+            > 1
+    })
+}
+
 /// Stands behind a request that files were changed for, where the agent said no more.
 const DONE: &str = " (done)";
+
+/// Stands behind a request that a person stopped before anything was changed for it, and then asked for something else.
+const STOPPED_THERE: &str = " (interrupted)";
 
 /// Stands behind a request that nothing came of.
 const NOT_DONE: &str = " (not done)";

@@ -197,6 +197,7 @@ impl<'t> Stopped<'t> {
     fn git_way(&self, after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
         let verb = forms::verb(&self.words)?;
         let mut between: Vec<(Vec<String>, u64)> = Vec::new();
+        let mut other = None;
         for (line, words) in git_commands(after) {
             if words
                 .iter()
@@ -210,6 +211,16 @@ impl<'t> Stopped<'t> {
                 }
                 continue;
             }
+            if other.is_some() {
+                // it works itself later, once what it goes to is set anew
+                let set = between
+                    .iter()
+                    .rfind(|(words, _)| forms::verb(words) == Some("remote"));
+                if let Some((set, _)) = set.filter(|_| words == self.words) {
+                    return Some((format!("after `{}`", shown(set)), line.line));
+                }
+                continue;
+            }
             let told = match between.last() {
                 _ if verb == "push" && forms::forces(&words) => {
                     format!("forced with `{}`", shown(&words))
@@ -218,10 +229,17 @@ impl<'t> Stopped<'t> {
                     format!("resolved, then `{}`", shown(&words))
                 }
                 Some((before, _)) => format!("after `{}`", shown(before)),
-                None if words != self.words => format!("it worked as `{}`", shown(&words)),
-                None => return None,
+                None if words != self.words => {
+                    let told = format!("it worked as `{}`", shown(&words));
+                    other = Some((told, line.line));
+                    continue;
+                }
+                None => break,
             };
             return Some((told, line.line));
+        }
+        if other.is_some() {
+            return other;
         }
         // another way than the same command is one only until something else is asked for
         let next = after.iter().find(|line| opens(line)).map(|line| line.line);
@@ -476,6 +494,19 @@ mod tests {
             told(&all),
             ["`rm -rf .idea`, then `git filter-branch -f --all`"]
         );
+    }
+
+    #[test]
+    fn what_made_the_same_command_work_comes_before_the_first_way_round() {
+        let failed = "Action: Bash(git fetch origin) → exit 128: fatal: repository 'https://h/..git/' not found";
+        let round = "Action: Bash(git fetch https://h/us/shop.git main) → ok";
+        let merged = "Action: Bash(git merge FETCH_HEAD) → ok";
+        let same = "Action: Bash(git fetch origin) → ok";
+        let way = "it worked as `git fetch https://h/us/shop.git main`";
+        assert_eq!(told(&[failed, round, merged, same]), [way]);
+        let set = "Action: Bash(git remote set-url origin https://h/us/shop.git) → ok";
+        let wants = "after `git remote set-url origin https://h/us/shop.git`";
+        assert_eq!(told(&[failed, round, set, merged, same]), [wants]);
     }
 
     #[test]

@@ -250,7 +250,8 @@ pub fn unfinished(
     asked: Option<Sourced<String>>,
 ) -> Option<Sourced<String>> {
     let mut main = lines.iter().rev().filter(|line| line.main);
-    let last = main.find(|line| !is_aside(line.item.text))?;
+    // a call that nobody answered has no text
+    let last = main.find(|line| line.item.text.is_empty() || !is_aside(line.item.text))?;
     let is_over = match last.item.kind {
         ItemKind::Agent => true,
         ItemKind::Note => last.words() != INTERRUPTED,
@@ -424,6 +425,8 @@ mod tests {
         let wants = Some("Not finished: open a PR".to_owned());
         assert_eq!(left(&[prompt, agent, call]), wants);
         assert_eq!(left(&[prompt, agent, note]), wants);
+        let pending = LocatedItem::sample(ItemKind::Digest, 5, "", &[]);
+        assert_eq!(left(&[prompt, agent, pending]), wants);
         assert_eq!(left(&[prompt, call, agent]), None);
         let announces = LocatedItem::sample(ItemKind::Agent, 2, "Agent: Let me push it.", &[]);
         let said = |lines: &[LocatedItem<'_>]| announced(lines).map(|step| step.what);

@@ -5,7 +5,7 @@ use super::prompts::{exchange, opens};
 use super::remarks::states;
 use super::stated::{STEP_BYTES_MAX, one_line, stated_first};
 use crate::model::exchange::ItemKind;
-use crate::rules::outcome::announces;
+use crate::rules::outcome::{Ending, announces, ending};
 use crate::rules::words::sentences;
 
 /// Shorter words only say that it waits.
@@ -26,7 +26,7 @@ pub(super) fn meanwhile(lines: &[LocatedItem<'_>], at: usize) -> Option<String> 
         };
         let is_long =
             two[0].item.kind == ItemKind::Agent && two[0].item.text.len() >= ANSWER_BYTES_MIN;
-        is_report && is_long && states(two[0].words())
+        is_report && is_long && ending(two[0].words()) == Ending::Done && states(two[0].words())
     });
     let answer = ends
         .map(|two| two[0].words())
@@ -66,6 +66,13 @@ mod tests {
         let told = meanwhile(&lines, 0).expect("an answer");
         assert!(told.contains("prices of the day before"), "{told}");
         assert!(!told.contains("While the page"), "{told}");
+        let waits = format!("{long}\n\nWaiting for the last two of them.");
+        let waits = line(ItemKind::Agent, &waits);
+        assert_eq!(
+            meanwhile(&[lines[0], waits, lines[2], lines[3]], 0),
+            None,
+            "it goes on"
+        );
         let short = line(
             ItemKind::Agent,
             "Agent: It works on the page; I wait for that.",

@@ -13,6 +13,7 @@ mod command_forms;
 mod committed;
 mod compacted;
 mod decided;
+mod done_since;
 mod errors;
 mod fitted;
 mod further;
@@ -25,6 +26,7 @@ mod next_headings;
 mod objective;
 mod options;
 mod overtaken;
+mod pasted_failures;
 mod prompts;
 mod prose;
 mod pull_requests;
@@ -40,6 +42,7 @@ mod taken_up;
 mod tasks;
 mod test_runs;
 mod unseen_runs;
+mod untested;
 mod unverified;
 mod words;
 mod written_files;
@@ -74,6 +77,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let commits = history::commits(lines);
     let outcome = outcome(main().rev().map(|line| line.item));
     let mut next = tasks.open;
+    done_since::drop_done(&mut next, lines);
     if outcome == Some(SessionOutcome::Completed) {
         tasks::drop_left_behind(&mut next, lines);
         history::note_older(&mut next, &commits, lines);
@@ -96,6 +100,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     next.extend(uncommitted.filter(|_| !asks_for_it));
     let is_listed = has_tasks || asked.is_some();
     next.extend(asked);
+    next.extend(pasted_failures::not_run_since(lines, &prompts));
     if matches!(
         outcome,
         Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
@@ -151,8 +156,8 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.tests = test_runs::test_runs(lines);
     summary.checks = checks::checks(lines);
     summary.untested =
-        summary.tests.is_none() && checks::is_untested(lines, &summary.files_modified);
-    if let Some(failing) = checks::failing(&summary.checks) {
+        summary.tests.is_none() && untested::is_untested(lines, &summary.files_modified);
+    if let Some(failing) = checks::failing(&summary.checks, lines) {
         summary.next_steps.insert(0, failing);
     }
     summary.errors_resolved = errors::resolved(lines);

@@ -3,6 +3,7 @@
 use super::line::LocatedItem;
 use super::prose::{Prose, prose};
 use crate::model::exchange::{EXPANDED, INTERRUPTED, ItemKind, is_bare_command};
+use crate::rules::outcome::{Ending, ending};
 use crate::rules::requests::drives;
 
 /// Prompts of one session that are read: the first ones and the last ones.
@@ -49,10 +50,30 @@ pub fn exchange<'l, 't>(lines: &'l [LocatedItem<'t>], at: usize) -> &'l [Located
     if opens(&lines[at]) && is_passed_over(after) {
         return &[];
     }
-    let is_next =
-        |(nth, line): (usize, &LocatedItem<'_>)| opens(line) && !is_passed_over(&after[nth + 1..]);
-    let next = after.iter().enumerate().position(is_next);
+    let is_next = |nth: usize| starts(lines, at + 1 + nth) && !is_passed_over(&after[nth + 1..]);
+    let next = (0..after.len()).find(|nth| is_next(*nth));
     &after[..next.unwrap_or(after.len())]
+}
+
+/// A prompt that begins something: also what somebody typed while a program worked on, where the agent had ended its
+/// turn. What it says then is no answer to the prompt before.
+pub fn starts(lines: &[LocatedItem<'_>], at: usize) -> bool {
+    let line = &lines[at];
+    opens(line) || is_own_turn(lines, at)
+}
+
+fn is_own_turn(lines: &[LocatedItem<'_>], at: usize) -> bool {
+    let line = &lines[at];
+    if !line.main || line.item.kind != ItemKind::Aside || line.words().starts_with(['<', '{']) {
+        return false;
+    }
+    let mut before = lines[..at].iter().rev().filter(|line| line.main);
+    let before = before.find(|line| line.item.kind != ItemKind::Note);
+    before.is_some_and(|before| {
+        let words = before.words().trim_end();
+        let is_end = !words.is_empty() && !words.ends_with([':', '…']);
+        before.item.kind == ItemKind::Agent && is_end && ending(words) == Ending::Done
+    })
 }
 
 /// Behind a prompt that was cut off at once, the agent speaks on.

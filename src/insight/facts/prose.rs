@@ -534,7 +534,7 @@ fn last_paragraph(text: &str) -> usize {
 /// From where a line tells of an error.
 fn error(line: &str) -> Option<&str> {
     const ERROR_BYTES_MIN: usize = 16;
-    let at = [
+    const CUES: [&str; 11] = [
         "error=",
         "error: ",
         "Error: ",
@@ -542,8 +542,24 @@ fn error(line: &str) -> Option<&str> {
         "fatal: ",
         "panic: ",
         "Exception: ",
+        "npm error ",
+        "npm ERR! ",
+        "error TS",
+        "error[E",
     ];
-    let at = at.iter().find_map(|cue| line.find(cue))?;
+    // how npm calls where it stood
+    const PLACES: [&str; 6] = ["code ", "path ", "errno ", "syscall ", "command ", "<http"];
+    let at = CUES.iter().find_map(|cue| line.find(cue))?;
+    let npm = line[at..]
+        .strip_prefix("npm error ")
+        .or_else(|| line[at..].strip_prefix("npm ERR! "));
+    if npm.is_some_and(|rest| {
+        PLACES
+            .iter()
+            .any(|place| rest.trim_start().starts_with(place))
+    }) {
+        return None;
+    }
     let word = line[..at].split(char::is_whitespace).next_back();
     let start = at - word.map_or(0, str::len);
     let error = &line[start..];

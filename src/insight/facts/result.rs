@@ -4,7 +4,7 @@
 use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::line::LocatedItem;
-use super::prompts::{Prompt, exchange, opens};
+use super::prompts::{Prompt, exchange, starts};
 use super::remarks;
 use super::remarks::{
     AT_FIRST, FIRST, SO_FAR, done_so_far, led, parts, so_far, states, without_idle, without_lead,
@@ -264,8 +264,10 @@ fn answers<'l, 't>(
         let all = Answer::of(lines, (0, 1.0), true, true);
         return (all.into_iter().collect(), FxHashSet::default());
     }
-    let opening: Vec<&Prompt<'_, '_>> =
-        prompts.iter().filter(|prompt| opens(prompt.line)).collect();
+    let opening: Vec<&Prompt<'_, '_>> = prompts
+        .iter()
+        .filter(|prompt| starts(lines, prompt.at))
+        .collect();
     let places: Vec<usize> = opening.iter().map(|prompt| prompt.at).collect();
     let withdrawn = withdrawn(lines, &places);
     let each = opening.iter().enumerate().filter_map(|(nth, prompt)| {

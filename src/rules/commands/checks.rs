@@ -87,6 +87,11 @@ pub fn is_absent(output: &str) -> bool {
     TABLE.absent.is_match(output)
 }
 
+/// The output says that what was to be made is there, whatever the exit code says of errors in it.
+pub fn is_written(output: &str) -> bool {
+    TABLE.written.is_match(output)
+}
+
 /// The command lists what is wrong, and ends with 0 whatever that is.
 pub fn only_lists(words: &[String]) -> bool {
     TABLE.lists.iter().any(|row| {
@@ -197,6 +202,7 @@ struct Written {
     passes: Vec<String>,
     absent: Vec<String>,
     clean: Vec<String>,
+    written: Vec<String>,
     broken: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, BTreeMap<String, String>>,
@@ -212,6 +218,7 @@ struct Table {
     test_names: AhoCorasick,
     absent: AhoCorasick,
     clean: AhoCorasick,
+    written: AhoCorasick,
     broken: AhoCorasick,
 }
 
@@ -229,6 +236,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         test_names: words(&written.test_names),
         absent: words(&written.absent),
         clean: words(&written.clean),
+        written: words(&written.written),
         broken: words(&written.broken),
         classes: written.classes,
         test_classes: written.test_classes,

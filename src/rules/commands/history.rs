@@ -41,6 +41,8 @@ pub struct Act {
 pub enum HistoryAction {
     /// A commit is made.
     Commit,
+    /// Commits are made here that stand elsewhere, or what they did is undone.
+    Pick,
     /// A file is put into the next commit; without a name nobody knows which.
     Add,
     /// Commits are sent to others.

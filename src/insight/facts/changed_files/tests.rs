@@ -156,6 +156,7 @@ fn git_tells_the_files_that_no_call_changed() {
             .collect()
     };
     let edit = line(1, "", &changed);
+    let restored = [fate("/p/c.rs", FileFate::Restored)];
     let own = || "/p/src/a.rs false".to_owned();
     let committed = [edit, line(2, "", &staged), line(3, "", &made)];
     assert_eq!(found(&committed), [own(), "src/b.rs true".into()]);
@@ -165,6 +166,8 @@ fn git_tells_the_files_that_no_call_changed() {
     let helped = line(2, "Action: Task(\"mend c.rs\") → done", &[]);
     let after = [edit, helped, line(3, "", &work)];
     assert_eq!(found(&after), [own(), "c.rs true".into()]);
+    let put_back = [after[0], after[1], after[2], line(4, "", &restored)];
+    assert_eq!(found(&put_back), [own()], "it is as it was");
     let one = |path: &str, by_git: &str| is_same(path, by_git);
     assert!(one("D:\\shop\\src\\a.rs", "/d/shop/src/a.rs") && one("/home/ada/b.rs", "~/b.rs"));
     assert!(!one("/p/src/a.rs", "/q/src/a.rs") && !one("/p/data.rs", "a.rs"));

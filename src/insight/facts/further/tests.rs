@@ -73,6 +73,122 @@ fn a_request_that_refers_back_is_told_from_the_beginning() {
 }
 
 #[test]
+fn what_was_typed_after_the_turn_begins_its_own() {
+    let told = listed(&[
+        (ItemKind::Prompt, "User: round the cart"),
+        (ItemKind::Agent, "Agent: It rounds once now."),
+        (
+            ItemKind::Prompt,
+            "User: I only meant the log of the cart's totals",
+        ),
+        (ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1"),
+        (
+            ItemKind::Agent,
+            "Agent: The log of totals is at debug again, as it was before the change.",
+        ),
+        (
+            ItemKind::Aside,
+            "User (while working): measure the export of all orders of the shop",
+        ),
+        (ItemKind::Digest, "Action: Bash(./export.sh) → ok"),
+        (
+            ItemKind::Agent,
+            "Agent: The export of all orders takes two seconds now, and four before.",
+        ),
+    ]);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].contains("→ The log of totals is at debug again"),
+        "{told:?}"
+    );
+    assert!(
+        told[1].contains("→ The export of all orders takes two seconds"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_was_typed_meanwhile_has_the_answer_that_is_about_it() {
+    let told = |last: &str| {
+        listed(&[
+            (ItemKind::Prompt, "User: round the cart"),
+            (ItemKind::Agent, "Agent: It rounds once now."),
+            (
+                ItemKind::Prompt,
+                "User: verify all of it with the automatic checkout",
+            ),
+            (ItemKind::Agent, "Agent: All eight checkouts pass."),
+            (ItemKind::Digest, "Action: Bash(kill 7) → ok"),
+            (
+                ItemKind::Aside,
+                "User (while working): should we clean up some of the logging?",
+            ),
+            (ItemKind::Digest, "Action: Bash(kill 8) → ok"),
+            (ItemKind::Agent, "Agent: Let me see what is there."),
+            (ItemKind::Digest, "Action: Grep(log) → 9 matches"),
+            (ItemKind::Agent, last),
+        ])
+    };
+    let of_log = "The logging is as it should be, nothing of what was added is left.";
+    assert_eq!(
+        told(&format!("Agent: {of_log}")),
+        [
+            "verify all of it with the automatic checkout → All eight checkouts pass.".to_owned(),
+            format!("should we clean up some of the logging? → {of_log}"),
+        ]
+    );
+    let both = "Agent: The checkout was verified with eight carts, and the logging is cleaned up.";
+    assert!(
+        told(both)[0].contains("→ The checkout was verified"),
+        "{:?}",
+        told(both)
+    );
+}
+
+#[test]
+fn a_request_that_was_stopped_before_anything_was_done_says_so() {
+    let told = |next: &str| {
+        listed(&[
+            (ItemKind::Prompt, "User: drop the old carts"),
+            (ItemKind::Agent, "Agent: The old carts are gone."),
+            (
+                ItemKind::Prompt,
+                "User: add a page with the totals of all orders",
+            ),
+            (ItemKind::Digest, "Action: Read(order.rs) → 9 lines"),
+            (ItemKind::Note, "Note: interrupted by the user"),
+            (ItemKind::Prompt, next),
+            (
+                ItemKind::Agent,
+                "Agent: The page has a table of all orders of the shop.",
+            ),
+        ])
+    };
+    let stopped = "add a page with the totals of all orders (interrupted)";
+    assert_eq!(
+        told("User: show all orders on the page of the shop")[0],
+        stopped
+    );
+    let open = stopped.trim_end_matches(" (interrupted)");
+    assert_eq!(told("User: continue")[0], open);
+}
+
+#[test]
+fn a_short_errand_that_the_log_ends_in_is_not_done() {
+    let told = listed(&[
+        (ItemKind::Prompt, "User: drop the old carts"),
+        (ItemKind::Agent, "Agent: The old carts are gone."),
+        (ItemKind::Prompt, "User: please push"),
+        (
+            ItemKind::Agent,
+            "Agent: The carts aren't committed yet, so I make a commit first.",
+        ),
+        (ItemKind::Digest, ""),
+    ]);
+    assert_eq!(told, ["please push (not done)"]);
+}
+
+#[test]
 fn an_error_that_was_pasted_later_asks() {
     let told = |prompt: &str| {
         listed(&[

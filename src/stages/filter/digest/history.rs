@@ -87,18 +87,27 @@ impl Seen<'_> {
 
     /// Those that git printed; where it was told to be quiet those that the command made.
     fn commits(&self) -> Vec<Finding> {
-        let asked = self.has(HistoryAction::Commit);
+        let picks = self.has(HistoryAction::Pick) && !self.has(HistoryAction::Commit);
+        let asked = picks || self.has(HistoryAction::Commit);
         if !asked && !self.polled {
             return Vec::new();
         }
         let lines: Vec<&str> = self.lines().collect();
         let printed = lines.iter().enumerate().filter_map(|(at, line)| {
             let below = &lines[at + 1..];
-            let next = below.first();
-            let is_sure = asked && self.worked || next.is_some_and(|next| total(next).is_some());
+            // of several that are picked, those before the one that conflicts are made
+            let near = below.iter().take(if picks { TOTAL_LINES } else { 1 });
+            let is_sure =
+                asked && self.worked || near.into_iter().any(|line| total(line).is_some());
             is_sure.then(|| commit(line, below))?
         });
-        let printed: Vec<Finding> = printed.collect();
+        let mut printed: Vec<Finding> = printed.collect();
+        for commit in &mut printed {
+            // what is picked keeps the date of the other one, which stays
+            if let Finding::Commit { again, .. } = commit {
+                *again &= !picks;
+            }
+        }
         match printed.is_empty() && self.worked {
             true => self.quiet_commits(),
             false => printed,
@@ -351,10 +360,12 @@ fn commit(line: &str, below: &[&str]) -> Option<Finding> {
         hash: hash.to_owned(),
         subject: line::folded(subject, TEXT_CHARS_MAX).into_owned(),
         again: below.first().is_some_and(|line| is_date(line)),
-        // author and date may stand between
-        size: below.iter().take(3).find_map(|line| total(line)),
+        size: below.iter().take(TOTAL_LINES).find_map(|line| total(line)),
     })
 }
+
+/// Below a commit's line: author and date may stand before its size.
+const TOTAL_LINES: usize = 3;
 
 fn size_of(commit: &Finding) -> Option<CommitSize> {
     match commit {

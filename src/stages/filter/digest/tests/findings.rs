@@ -193,6 +193,35 @@ fn a_commit_is_what_git_printed_or_what_a_quiet_command_made() {
 }
 
 #[test]
+fn what_is_picked_from_elsewhere_is_a_commit_of_the_session() {
+    let printed = "[fix a55acac] Honor empty carts\n Date: Tue Jun 2 09:43:37 2026 -0700\n 2 files changed, 5 insertions(+)\n create mode 100644 src/empty.rs\n";
+    let picked = bash("git cherry-pick 0fd2317 160fb81", &ok(printed));
+    let size = Some(CommitSize {
+        files: 2,
+        added: 5,
+        removed: 0,
+    });
+    let made = Finding::Commit {
+        hash: "a55acac".into(),
+        subject: "Honor empty carts".into(),
+        again: false,
+        size,
+    };
+    assert!(picked.contains(&made), "{picked:?}");
+    let news =
+        |finding: &Finding| matches!(finding, Finding::Stat { path, .. } if path == "src/empty.rs");
+    assert!(picked.iter().any(news), "{picked:?}");
+    // the second one conflicts
+    let conflict = format!(
+        "{printed}CONFLICT (content): Merge conflict in a.rs\nerror: could not apply 160fb81"
+    );
+    assert!(bash("git cherry-pick 0fd2317 160fb81", &failed(&conflict)).contains(&made));
+    let reverted = "[main 7f3a1b2] Revert \"Add the cart\"\n 1 file changed, 2 deletions(-)";
+    let reverted = bash("git revert --no-edit HEAD", &ok(reverted));
+    assert!(matches!(&reverted[..], [.., Finding::Commit { hash, .. }] if hash == "7f3a1b2"));
+}
+
+#[test]
 fn what_ran_in_the_background_tells_its_commit_when_it_is_polled() {
     let poll = |output: &str| {
         let input = json!({"session_id": 7, "chars": ""});
