@@ -104,7 +104,8 @@ pub fn sentence_end(text: &str) -> usize {
         let before = &text[..at];
         let ends = after.starts_with(char::is_whitespace)
             && !SHORT.iter().any(|short| before.ends_with(short))
-            && !is_number(before);
+            && !is_number(before)
+            && !is_in_code(before, after);
         ends.then_some(at + 1)
     });
     ends.next().unwrap_or(text.len())
@@ -119,6 +120,13 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
         rest = after;
         (!sentence.is_empty()).then_some(sentence)
     })
+}
+
+/// Between two marks of code that stand near each other: the dots of `cat <<END ...` end nothing.
+fn is_in_code(before: &str, after: &str) -> bool {
+    const CODE_BYTES_MAX: usize = 120;
+    let near = &after[..after.floor_char_boundary(CODE_BYTES_MAX)];
+    before.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 && near.contains('`')
 }
 
 /// Their last dot ends no sentence.

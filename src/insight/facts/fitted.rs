@@ -1,5 +1,6 @@
 //! Lines of a report, so many as have room: of each part its beginning before any part is left out.
 
+use super::outline::Outline;
 use super::words::clipped;
 use crate::rules::reports::{is_conclusion, is_proof, restates};
 use crate::rules::words::sentences;
@@ -59,14 +60,50 @@ pub fn fitted(lines: &[String], chars_max: usize) -> String {
     let with_proofs = SHARES[1..WITH_PROOFS].iter();
     let with_proofs = with_proofs.map(|share| shared(lines, *share));
     let mut all = with_proofs.chain(SHARES.iter().map(|share| shared(&rest, *share)));
-    match all.find(fits) {
-        Some(all) => all.join("\n"),
-        None => beginning_of(&shared(&rest, SHARES[SHARES.len() - 1]), chars_max),
+    if let Some(all) = all.find(fits) {
+        return all.join("\n");
     }
+    let outline = Outline::of(&rest);
+    if let Some(all) = outline
+        .as_ref()
+        .and_then(|outline| outline.fitted(chars_max, fits))
+    {
+        return all.join("\n");
+    }
+    if let Some(outline) = outline {
+        return beginning_of(&outline.least(chars_max), chars_max);
+    }
+    let least = shared(&rest, share(2, 1, 100));
+    match fits(&least) {
+        true => least.join("\n"),
+        false => beginning_of(&shared(&rest, SHARES[SHARES.len() - 1]), chars_max),
+    }
+}
+
+/// `2. two` of a list.
+pub(super) fn is_numbered(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Two points of the first rank that are in lists of two kinds, one numbered: the second begins a list.
+fn is_other_list(before: &str, line: &str) -> bool {
+    let is_nested = |line: &str| line.starts_with(' ');
+    !is_nested(before) && !is_nested(line) && is_numbered(before) != is_numbered(line)
 }
 
 /// In smaller shares what was checked has no room.
 const WITH_PROOFS: usize = 4;
+
+/// The same, with lines behind them that are told in any case: what came after a report is the last state.
+pub fn fitted_with(lines: &[String], behind: &[String], chars_max: usize) -> String {
+    const BEHIND_CHARS_MAX: usize = 500;
+    if behind.is_empty() {
+        return fitted(lines, chars_max);
+    }
+    let last = fitted(behind, BEHIND_CHARS_MAX.min(chars_max / 2));
+    let room = chars_max.saturating_sub(last.chars().count() + 1);
+    [fitted(lines, room), last].join("\n")
+}
 
 /// What a report comes to stands before what leads there.
 fn with_conclusion_first(lines: &[String]) -> Vec<String> {
@@ -90,6 +127,14 @@ fn with_conclusion_first(lines: &[String]) -> Vec<String> {
     if let Some(at) = found.filter(|at| *at > 0) {
         let said = all.remove(at);
         all.insert(0, without_mark_of_point(said));
+        return all;
+    }
+    let heads = |line: &String| !is_point(line) && line.ends_with(':') && is_conclusion(line);
+    let found = all.iter().position(heads).filter(|_| found.is_none());
+    if let Some(at) = found.filter(|at| *at > 0) {
+        let points = all[at + 1..].iter().take_while(|line| is_point(line));
+        let end = at + 1 + points.count();
+        all[..end].rotate_left(at);
     }
     all
 }
@@ -147,6 +192,9 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
             all.push(first_sentences(line, sentences));
             continue;
         }
+        if nth > 0 && is_other_list(&lines[nth - 1], line) {
+            points = 0;
+        }
         if most < usize::MAX && is_nested(line) && points > 0 {
             continue;
         }
@@ -176,7 +224,7 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
 }
 
 /// So many sentences of a paragraph; what leads to a list leads on.
-fn first_sentences(line: &str, most: usize) -> String {
+pub(super) fn first_sentences(line: &str, most: usize) -> String {
     if most > line.len() || line.ends_with(':') && sentences(line).nth(1).is_none() {
         return line.to_owned();
     }
@@ -193,7 +241,7 @@ fn first_sentences(line: &str, most: usize) -> String {
 /// A point that only leads to others has fewer.
 const HEADING_WORDS: usize = 8;
 
-fn short_point(line: &str, bytes_max: usize) -> String {
+pub(super) fn short_point(line: &str, bytes_max: usize) -> String {
     match line.len() > bytes_max {
         true if line.ends_with(':') => line.to_owned(),
         true => cut_late(line, bytes_max),
@@ -201,7 +249,7 @@ fn short_point(line: &str, bytes_max: usize) -> String {
     }
 }
 
-fn more(points: usize) -> String {
+pub(super) fn more(points: usize) -> String {
     format!("- and {points} more")
 }
 
@@ -247,7 +295,10 @@ fn beginning_of(lines: &[String], chars_max: usize) -> String {
 
 /// Points of the list that these lines begin in.
 pub fn points_left(lines: &[String]) -> usize {
-    let list = lines.iter().take_while(|line| is_point(line));
+    let first = lines.first().map_or("", String::as_str);
+    let list = lines
+        .iter()
+        .take_while(|line| is_point(line) && !is_other_list(first, line));
     list.filter(|line| !line.starts_with(' ')).count()
 }
 
@@ -376,6 +427,60 @@ mod tests {
         );
         let wants = "Changed:\n- one row\n- two rows\n- three rows\n- and 3 more";
         assert_eq!(fitted(&list, 57), wants);
+    }
+
+    #[test]
+    fn a_list_of_another_kind_is_counted_apart() {
+        let report = lines(
+            "Fix:\n1. round once\n2. add up once\n3. print once\n4. pay once\n- Group B — pages: each has a head\n\
+             The end of it.",
+        );
+        let told = shared(&report, share(2, 1, 140));
+        let wants = [
+            "Fix:",
+            "1. round once",
+            "2. add up once",
+            "- and 2 more",
+            "- Group B — pages: each has a head",
+            "The end of it.",
+        ];
+        assert_eq!(told, wants);
+    }
+
+    #[test]
+    fn each_section_is_named_before_one_is_told_whole() {
+        let section = |name: &str| {
+            format!(
+                "{name}:\n- {name} one of all rows of the cart\n- two of them\n- three of them\n"
+            )
+        };
+        let report: String = ["Carts", "Shops", "Pages", "Prices"]
+            .iter()
+            .map(|name| section(name))
+            .collect();
+        let report = lines(&report);
+        let told = fitted(&report, 260);
+        for name in ["Carts", "Shops", "Pages", "Prices"] {
+            assert!(told.contains(&format!("- {name}: {name} one")), "{told}");
+        }
+        assert!(told.contains("; and 2 more"), "{told}");
+    }
+
+    #[test]
+    fn what_came_after_a_report_has_room() {
+        let report = lines(&"- one row of a cart that somebody left in the shop\n".repeat(40));
+        let told = fitted_with(&report, &lines("The second page is posted."), 300);
+        assert!(told.ends_with("\nThe second page is posted."), "{told}");
+        assert!(told.chars().count() <= 300, "{told}");
+    }
+
+    #[test]
+    fn a_verdict_of_several_points_stands_first() {
+        let report =
+            lines("Carts round twice.\n- one row\nVerdict:\n- round once\n- add it up\nThe end.");
+        let wants =
+            lines("Verdict:\n- round once\n- add it up\nCarts round twice.\n- one row\nThe end.");
+        assert_eq!(with_conclusion_first(&report), wants);
     }
 
     #[test]

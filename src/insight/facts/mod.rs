@@ -12,18 +12,21 @@ mod code_blocks;
 mod command_forms;
 mod committed;
 mod compacted;
+mod conclusions;
 mod decided;
 mod errors;
 mod fitted;
 mod further;
 mod hindrances;
 mod history;
+mod last_words;
 mod left;
 mod line;
 mod meanwhile;
 mod next_headings;
 mod objective;
 mod options;
+mod outline;
 mod overtaken;
 mod prompts;
 mod prose;
@@ -332,6 +335,12 @@ mod tests {
                 "User: /fix carts that count twice",
                 stands,
                 "/fix carts that count twice (shop)",
+                None,
+            ),
+            (
+                "User: /tidy @cart.md を最新の状態に更新してください",
+                stands,
+                "/tidy @cart.md を最新の状態に更新してください (shop)",
                 None,
             ),
             (

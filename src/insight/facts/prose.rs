@@ -1,9 +1,14 @@
 //! What a person wrote in a prompt, sentence by sentence, without what was pasted into it: code, logs, what a
 //! terminal showed, the agent's own words.
 
+mod logs;
+mod reports;
+
 use super::words::folded;
 use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
+use logs::{Paragraph, failure, hands_document, is_timed, typed_before_log};
+use reports::before_report;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -50,9 +55,24 @@ pub fn prose<'p>(prompt: &'p str, before: &[&str]) -> Prose<'p> {
             return prose;
         }
     }
+    if let Some((own, document)) = before_report(prompt) {
+        prose.read(own, before);
+        if !prose.sentences.is_empty() {
+            prose.document = document;
+            return prose;
+        }
+    }
     if let Some((own, pasted)) = pasted_behind(prompt) {
         prose.read(own, before);
         prose.read_pasted(pasted, before);
+        // what was gathered says nothing of the request
+        let lead = prompt[..prompt.len() - pasted.len()]
+            .trim_end()
+            .lines()
+            .next_back();
+        prose.pasted = prose
+            .pasted
+            .filter(|_| !lead.is_some_and(|lead| gathers(lead.trim())));
         if !prose.sentences.is_empty() {
             return prose;
         }
@@ -81,7 +101,10 @@ pub fn pasted_behind(prompt: &str) -> Option<(&str, &str)> {
     });
     let mut said = lines
         .filter(|(line, _)| !line.is_empty())
-        .take(LEAD_LINES_MAX);
+        .enumerate()
+        .take(GATHERED_LINES_MAX)
+        .filter(|(nth, (line, _))| *nth < LEAD_LINES_MAX || gathers(line))
+        .map(|(_, said)| said);
     let is_long = |end: &usize| prompt.len() - end >= HANDED_BYTES_MIN;
     let (_, end) =
         said.find(|(line, end)| announces_paste(line) || hands_over(line) && is_long(end))?;
@@ -115,6 +138,9 @@ fn before_transcript(prompt: &str) -> Option<&str> {
 
 /// What somebody types behind a line that hands something over is shorter.
 const HANDED_BYTES_MIN: usize = 1500;
+
+/// What was gathered for the agent may stand behind a request of some lines.
+const GATHERED_LINES_MAX: usize = 12;
 
 /// What stands further behind is part of what was pasted.
 const LEAD_LINES_MAX: usize = 3;
@@ -180,6 +206,7 @@ impl<'p> Prose<'p> {
     }
 
     fn read(&mut self, text: &'p str, before: &Said<'_>) {
+        let (mut paragraph, mut failed) = (Paragraph::default(), None);
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
         let (all, last) = (text.lines().count(), last_paragraph(text));
         for (nth, line) in text.lines().enumerate() {
@@ -189,6 +216,7 @@ impl<'p> Prose<'p> {
             if fence || inside_code || bare.is_empty() || is_grade(bare) {
                 // a long output has paragraphs; what somebody typed stands behind all of it
                 inside_shell &= !fence && all >= OUTPUT_LINES_MIN && nth + 1 < last;
+                std::mem::take(&mut paragraph).end(self);
                 above = self.sentences.len();
                 continue;
             }
@@ -213,9 +241,15 @@ impl<'p> Prose<'p> {
             let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•');
             if is_drawn || is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
                 self.error = self.error.or_else(|| error(bare));
+                failed = failed.or_else(|| failure(bare));
+                paragraph.has_pasted(bare);
                 continue;
             }
+            if nth > 0 && hands_document(bare) && ends(text, line) >= DOCUMENT_BYTES_MIN {
+                break;
+            }
             let typed = typed_before_log(bare);
+            paragraph.has_own(above, bare, typed.len() == bare.len());
             self.is_cut |= typed.len() < bare.len();
             let plain = plain(typed);
             let more = sentences(&plain).flat_map(split_at_dots);
@@ -236,19 +270,18 @@ impl<'p> Prose<'p> {
                 break;
             }
         }
+        paragraph.end(self);
+        self.error = self.error.or(failed);
     }
 }
 
-/// What stands before a log's line: `we get this: 2026/02/03 10:00:00 WARN no`.
-fn typed_before_log(line: &str) -> &str {
-    const ONE_OF: [&str; 2] = ["{\"", "[{\""];
-    let is_log = |rest: &str| ONE_OF.iter().any(|start| rest.starts_with(start)) || is_timed(rest);
-    let mut parts = line.match_indices(": ");
-    let at = parts.find(|(at, _)| is_log(&line[at + 2..]));
-    // `I get this [10:00:00.123] GET /carts`
-    let mut marked = line.match_indices(" [");
-    let at = at.or_else(|| marked.find(|(at, _)| is_timed(&line[at + 2..])));
-    at.map_or(line, |(at, _)| &line[..at])
+/// A document that is handed over is longer.
+const DOCUMENT_BYTES_MIN: usize = 600;
+
+/// Bytes of a text behind one of its lines.
+fn ends(text: &str, line: &str) -> usize {
+    let behind = line.as_ptr() as usize - text.as_ptr() as usize + line.len();
+    text.len() - behind
 }
 
 /// `pull main..then clean up`; the dots of `../shop` are no end.
@@ -442,15 +475,6 @@ fn is_data(line: &str) -> bool {
     let timed = is_timed(line);
     let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
     !says || timed || marks > 3 || letters * 5 < all * 3
-}
-
-/// It begins with a day, or a time with seconds.
-fn is_timed(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    let digits = |until: usize| bytes[..until].iter().all(u8::is_ascii_digit);
-    bytes.len() > 10
-        && (digits(4) && matches!(bytes[4], b'-' | b'/')
-            || digits(2) && bytes[2] == b':' && bytes[5] == b':')
 }
 
 /// How much a finding matters, above it: `Low Severity`, `P2`.
