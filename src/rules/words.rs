@@ -219,6 +219,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_dot_of_code_ends_no_sentence() {
+        let text = "Somebody types `cat <<END ... END` there. It stops. The mark ` alone. It ends.";
+        let wants = [
+            "Somebody types `cat <<END ... END` there.",
+            "It stops.",
+            "The mark ` alone.",
+            "It ends.",
+        ];
+        assert!(sentences(text).eq(wants));
+    }
+
+    #[test]
     fn a_sentence_ends_where_whitespace_follows_its_mark() {
         let text =
             "Use settings.json (e.g. here). Why? 1. It is read 2. It is small. In 2026. Done";

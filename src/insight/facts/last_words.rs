@@ -90,3 +90,48 @@ pub(super) fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bo
         _ => false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_landed_behind_a_report_is_told_with_it() {
+        let line = |kind, text| LocatedItem::sample(kind, 1, text, &[]);
+        let report = format!(
+            "Agent: Everything's in flight.\n\n**Shipped:**\n- PR #7 rounds totals half up\n- carts add up once{}\n\n\
+            **Watching:** the build and what reviewers say.",
+            ", and so do orders".repeat(12)
+        );
+        let call = line(ItemKind::Digest, "Action: Bash(gh pr view) → 4 lines");
+        let exchange = [
+            line(ItemKind::Agent, &report),
+            call,
+            line(
+                ItemKind::Agent,
+                "Agent: The build is green; the reviewer found two faults. Fetching both of them:",
+            ),
+            call,
+            line(
+                ItemKind::Agent,
+                "Agent: Reply posted. Waiting on the second agent; once it lands I'll push.",
+            ),
+            call,
+            line(
+                ItemKind::Agent,
+                "Agent: The second fault is fixed, and the suite passes. Committing:",
+            ),
+        ];
+        let (_, said, (_, behind), _) = last_said(&exchange, 0).expect("words");
+        let told = &said[said.len() - behind..];
+        let wants = [
+            "The build is green; the reviewer found two faults.",
+            "The second fault is fixed, and the suite passes.",
+        ];
+        assert_eq!(told, wants);
+        assert!(
+            !said.iter().any(|line| line.contains("Watching")),
+            "{said:?}"
+        );
+    }
+}

@@ -245,7 +245,7 @@ impl<'p> Prose<'p> {
                 paragraph.has_pasted(bare);
                 continue;
             }
-            if nth > 0 && hands_document(bare) && ends(text, line) >= DOCUMENT_BYTES_MIN {
+            if nth > 0 && hands_document(point(bare)) && ends(text, line) >= DOCUMENT_BYTES_MIN {
                 break;
             }
             let typed = typed_before_log(bare);

@@ -181,7 +181,7 @@ mod tests {
     fn a_log_that_begins_in_the_line_that_announces_it_is_no_ask() {
         let prompt = "I sold a cart but got these errors: [Shop] Plan first: 5 carts, 6 rows\n[Shop] Phase 1: planning\n\
             [Cart Agent] Process failed with code 1 after 0.4s\n[Cart Agent] nothing was printed\n\n\
-            Here is the doc: # Options\n\n";
+            - Here is the doc: # Options\n\n";
         let prompt = &format!(
             "{prompt}{}",
             "Options go with any command of the shop.\n".repeat(20)
