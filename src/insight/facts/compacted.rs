@@ -1,9 +1,10 @@
 //! What the summary of a compaction says of a session whose own log is not there: what was asked, where the work
 //! stood, what was left. Knows the sections that Claude Code asks for.
 
-use super::fitted::{fitted, is_point, without_mark};
+use super::fitted::fitted;
 use super::line::LocatedItem;
 use super::next_headings::is_about_next;
+use super::points::{is_point, without_mark};
 use super::stated::stated;
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;

@@ -1,7 +1,7 @@
 //! What an agent's words come to, where they say so: a recommendation, a verdict, a bottom line.
 
-use super::fitted::{is_point, without_mark};
-use super::stated::{is_drawn, said};
+use super::points::{is_point, without_mark};
+use super::stated::{is_drawn, said, stated};
 use crate::rules::reports::is_conclusion;
 
 /// More lines below a heading lead there.
@@ -15,6 +15,17 @@ pub(super) fn conclusion(words: &str) -> Option<String> {
     let all = conclusions(words.lines());
     all.into_iter()
         .rfind(|line| !is_point(line) && !line.ends_with(':'))
+}
+
+/// What words state, with what they come to at the end of a long report.
+pub(super) fn stated_with_conclusion(words: &str) -> Vec<String> {
+    let mut all = stated(words);
+    let comes_to = conclusion(words).filter(|said| {
+        let (_, text) = said.split_once(": ").unwrap_or_default();
+        !all.iter().any(|line| line.contains(text))
+    });
+    all.extend(comes_to);
+    all
 }
 
 /// The same of all such lines and headings, with the points below them.

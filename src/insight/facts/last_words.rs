@@ -1,7 +1,7 @@
 //! Which of an agent's words end what follows a prompt: its last ones, or the report before them.
 
-use super::fitted::is_point;
 use super::line::LocatedItem;
+use super::points::is_point;
 use super::remarks::{done_so_far, parts, states};
 use super::stated::begun;
 use crate::model::exchange::{INTERRUPTED, ItemKind};

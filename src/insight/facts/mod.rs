@@ -28,6 +28,7 @@ mod objective;
 mod options;
 mod outline;
 mod overtaken;
+mod points;
 mod prompts;
 mod prose;
 mod pull_requests;

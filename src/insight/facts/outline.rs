@@ -1,6 +1,6 @@
 //! A report of many sections that has no room in any share, a line for each section.
 
-use super::fitted::{
+use super::points::{
     cut, cut_late, first_sentences, is_numbered, is_point, more, points_left, short_point,
     without_mark,
 };

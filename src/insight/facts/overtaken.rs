@@ -1,8 +1,8 @@
 //! What an agent said of how things stood, where later turns changed that: `No code touched.`, `not pushed`, what a
 //! person disputed and the agent granted, what was removed again.
 
-use super::fitted::is_point;
 use super::line::LocatedItem;
+use super::points::is_point;
 use super::prompts::opens;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;

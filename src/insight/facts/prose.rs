@@ -1,16 +1,18 @@
 //! What a person wrote in a prompt, sentence by sentence, without what was pasted into it: code, logs, what a
 //! terminal showed, the agent's own words.
 
+mod links;
 mod logs;
 mod reports;
 
 use super::words::folded;
 use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
+use links::{links_shortened, shortened};
 use logs::{Paragraph, failure, hands_document, is_timed, typed_before_log};
 use reports::before_report;
-use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 /// A prompt as it was written.
 #[derive(Debug, Default, PartialEq)]
@@ -55,10 +57,13 @@ pub fn prose<'p>(prompt: &'p str, before: &[&str]) -> Prose<'p> {
             return prose;
         }
     }
-    if let Some((own, document)) = before_report(prompt) {
+    if let Some((own, first)) = before_report(prompt) {
         prose.read(own, before);
         if !prose.sentences.is_empty() {
-            prose.document = document;
+            prose.document = sentences(&plain(first))
+                .take(DOCUMENT_SENTENCES)
+                .map(str::to_owned)
+                .collect();
             return prose;
         }
     }
@@ -184,7 +189,6 @@ impl<'p> Prose<'p> {
 
     /// The first sentences behind headings and labels that say something.
     fn first_paragraph(&self) -> Vec<String> {
-        const SENTENCES: usize = 3;
         const CHARS_MIN: usize = 40;
         let is_prose = |nth: &usize| {
             let sentence = &self.sentences[*nth];
@@ -196,13 +200,25 @@ impl<'p> Prose<'p> {
         };
         let ends = |nth: &usize| self.headings.contains(nth) || self.points.contains(nth);
         let next = (first + 1..self.sentences.len()).take_while(|nth| !ends(nth));
-        let all = std::iter::once(first).chain(next).take(SENTENCES);
+        let all = std::iter::once(first).chain(next).take(DOCUMENT_SENTENCES);
         // what a colon leads to was shown, not said
         let said = all.map(|nth| match self.sentences[nth].strip_suffix(':') {
             Some(led) => format!("{led} …"),
             None => self.sentences[nth].clone(),
         });
         said.collect()
+    }
+
+    /// Drops sentences, the last ones first.
+    fn drop_all(&mut self, gone: Vec<Range<usize>>) {
+        for gone in gone {
+            for known in [&mut self.headings, &mut self.points, &mut self.lines] {
+                known.retain(|nth| !gone.contains(nth));
+                let behind = known.iter_mut().filter(|nth| **nth >= gone.end);
+                behind.for_each(|nth| *nth -= gone.len());
+            }
+            self.sentences.drain(gone);
+        }
     }
 
     fn read(&mut self, text: &'p str, before: &Said<'_>) {
@@ -216,7 +232,7 @@ impl<'p> Prose<'p> {
             if fence || inside_code || bare.is_empty() || is_grade(bare) {
                 // a long output has paragraphs; what somebody typed stands behind all of it
                 inside_shell &= !fence && all >= OUTPUT_LINES_MIN && nth + 1 < last;
-                std::mem::take(&mut paragraph).end(self);
+                self.drop_all(std::mem::take(&mut paragraph).of_log(&self.sentences));
                 above = self.sentences.len();
                 continue;
             }
@@ -270,10 +286,13 @@ impl<'p> Prose<'p> {
                 break;
             }
         }
-        paragraph.end(self);
+        self.drop_all(paragraph.of_log(&self.sentences));
         self.error = self.error.or(failed);
     }
 }
+
+/// Of what a document says first.
+const DOCUMENT_SENTENCES: usize = 3;
 
 /// A document that is handed over is longer.
 const DOCUMENT_BYTES_MIN: usize = 600;
@@ -368,83 +387,6 @@ fn without_files(line: &str) -> &str {
         rest = after.trim_start();
     }
     rest
-}
-
-/// `https://github.com/owner/shop/pull/7#files` as `shop PR #7`, also behind `PR`; other addresses without what a reader
-/// skips.
-fn links_shortened(line: &str) -> String {
-    let mut words: Vec<Cow<'_, str>> = Vec::new();
-    for word in line.split_whitespace().map(shortened) {
-        let named = word
-            .split_once(' ')
-            .and_then(|(_, named)| named.split_once(" #"));
-        let is_named = |before: &str| {
-            named.is_some_and(|(kind, _)| before.trim_end_matches(':').eq_ignore_ascii_case(kind))
-        };
-        words.pop_if(|before| is_named(before));
-        words.push(word);
-    }
-    words.join(" ")
-}
-
-fn shortened(word: &str) -> Cow<'_, str> {
-    const ADDRESS_BYTES_MAX: usize = 60;
-    let address = word
-        .find("http")
-        .and_then(|at| word[at..].split_once("://"));
-    let Some((_, address)) = address else {
-        return Cow::Borrowed(word);
-    };
-    let plain = address
-        .split(['#', '?', ')', '>'])
-        .next()
-        .unwrap_or_default();
-    let plain = plain.trim_end_matches(['/', ',', '.', ';', ':']);
-    let mut parts = plain.split('/').skip(2);
-    if let (Some(name), Some(kind), Some(number)) = (parts.next(), parts.next(), parts.next()) {
-        let kind = match kind {
-            "pull" => "PR",
-            "issues" => "issue",
-            _ => "",
-        };
-        if !kind.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
-            return Cow::Owned(format!("{name} {kind} #{number}"));
-        }
-    }
-    match plain.len() <= ADDRESS_BYTES_MAX {
-        true => Cow::Borrowed(plain),
-        false => Cow::Owned(identified(plain, ADDRESS_BYTES_MAX)),
-    }
-}
-
-/// A long address: its host, and of the rest what says most, `entire.example/…/trails/4/faster-carts…`: a name with the
-/// number before it.
-fn identified(address: &str, bytes_max: usize) -> String {
-    let mut parts = address.split('/');
-    let host = parts.next().unwrap_or_default();
-    let owner = parts.next().unwrap_or_default();
-    let rest: Vec<&str> = parts.collect();
-    let last = rest.last().copied().unwrap_or_default();
-    let named = format!("{host}/{owner}/…/{last}");
-    if named.len() <= bytes_max {
-        return named;
-    }
-    // of a long name the number before it says more
-    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let from = match rest.iter().rposition(is_number) {
-        Some(nth) => nth.saturating_sub(1),
-        None => rest.len().saturating_sub(1),
-    };
-    let kept = rest[from.min(rest.len())..].join("/");
-    let room = bytes_max.saturating_sub(host.len() + "/…/…".len());
-    match kept.len() <= room {
-        true => format!("{host}/…/{kept}"),
-        false => {
-            let part = &kept[..kept.floor_char_boundary(room)];
-            let end = part.rfind(['-', '_', '/', '.']).unwrap_or(part.len());
-            format!("{host}/…/{}…", &part[..end])
-        }
-    }
 }
 
 /// What a terminal or an interface showed, a shell command, or nothing but an address or a path.

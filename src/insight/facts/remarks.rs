@@ -1,8 +1,8 @@
 //! What an agent says in the middle of work that its last words don't tell again.
 
 use super::code_blocks::without_verse;
-use super::fitted::is_point;
 use super::line::LocatedItem;
+use super::points::is_point;
 use super::prompts::opens;
 use super::stated::{STEP_BYTES_MAX, one_line, stated, stated_first};
 use super::words::{folded, shortened};

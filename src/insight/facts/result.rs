@@ -1,15 +1,16 @@
 //! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
-use super::conclusions::conclusion;
-use super::fitted::{BEGINNING_CHARS_MAX, cut_late, fitted_with, is_point, without_mark};
+use super::conclusions::{conclusion, stated_with_conclusion};
+use super::fitted::{BEGINNING_CHARS_MAX, fitted_with};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::last_words::{SHORT_BYTES, is_cut, is_list, last_said};
 use super::line::LocatedItem;
+use super::points::{cut_late, is_point, without_mark};
 use super::prompts::{Prompt, exchange, opens};
 use super::remarks;
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
-use super::stated::{STEP_BYTES_MAX, one_line, stated};
+use super::stated::{STEP_BYTES_MAX, one_line};
 use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::ItemKind;
@@ -117,21 +118,9 @@ pub fn result(
     if main.is_partial && text.len() < SHORT_BYTES {
         text = unfinished(lines, &main, &text);
     }
-    let told = opening.iter().map(|answer| answer.at).chain([main.at]);
-    let told = told.collect();
-    let opening = opening.map(|answer| {
-        let text = match (answer.came, main.came) {
-            _ if main.is_account => answer.step().unwrap_or_default(),
-            // what was found before the change may be what the change overtook
-            (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
-            (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
-            _ if answer.is_taken_up || is_reworked(lines, answer.at) => {
-                led(FIRST, answer.beginning(OPENING_CHARS_MAX))
-            }
-            _ => answer.beginning(OPENING_CHARS_MAX),
-        };
-        answer.line.source(text)
-    });
+    let told = opening.iter().map(|answer| answer.at);
+    let told = told.chain([main.at]).collect();
+    let opening = opening.map(|answer| answer.line.source(opening_text(lines, &answer, &main)));
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
     drop_told(&mut steps, seen);
@@ -150,6 +139,24 @@ pub fn result(
         is_account: main.is_account,
         withdrawn,
         own,
+    }
+}
+
+/// What an answer beside the main one says, led by what it is there.
+fn opening_text(
+    lines: &[LocatedItem<'_>],
+    answer: &Answer<'_, '_>,
+    main: &Answer<'_, '_>,
+) -> String {
+    match (answer.came, main.came) {
+        _ if main.is_account => answer.step().unwrap_or_default(),
+        // what was found before the change may be what the change overtook
+        (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+        (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+        _ if answer.is_taken_up || is_reworked(lines, answer.at) => {
+            led(FIRST, answer.beginning(OPENING_CHARS_MAX))
+        }
+        _ => answer.beginning(OPENING_CHARS_MAX),
     }
 }
 
@@ -456,7 +463,7 @@ impl<'l, 't> Answer<'l, 't> {
         let own = before..self.said.len() - behind;
         match self.is_all {
             true => said.extend_from_slice(&self.said[own]),
-            false => said.extend(stated(self.line.words())),
+            false => said.extend(stated_with_conclusion(self.line.words())),
         }
         let behind = &self.said[self.said.len() - behind..];
         let text = fitted_with(&said, behind, chars_max);

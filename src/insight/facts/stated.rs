@@ -2,9 +2,9 @@
 //! tables.
 
 use super::code_blocks::{Block, is_preamble, tell_only_line, without_verse};
-use super::conclusions::conclusions;
-use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
+use super::fitted::BEGINNING_CHARS_MAX;
 use super::next_headings::is_about_next;
+use super::points::{cut_late, is_point, points_left, without_mark};
 use super::words::folded;
 use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
@@ -95,10 +95,6 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
     }
     sections.begin("", &mut all);
     let mut all = sections.listed(all);
-    if bytes_max == READ_BYTES_MAX {
-        // what a long report comes to stands at its end
-        all.extend(conclusions(lines));
-    }
     if words.trim_end().ends_with('?') {
         without_menu(&mut all);
     }

@@ -1,6 +1,5 @@
 //! Lines of a log that somebody pasted right behind their own words, without a blank line between.
 
-use super::{Prose, point};
 use crate::rules::requests::{RequestKind, announces_paste, hands_over, request, speaks};
 use std::ops::Range;
 
@@ -31,65 +30,46 @@ impl<'p> Paragraph<'p> {
         self.ends_pasted = true;
     }
 
-    /// Of a paragraph that is mostly a log, only its first line is somebody's own, and what speaks to the agent.
-    pub(super) fn end(self, prose: &mut Prose<'_>) {
+    /// Sentences that are the log's, the last ones first: of a paragraph that is mostly a log, all but those of its first
+    /// line and of what speaks to the agent.
+    pub(super) fn of_log(self, sentences: &[String]) -> Vec<Range<usize>> {
         const PASTED_MIN: usize = 3;
         if self.pasted < PASTED_MIN {
-            return;
+            return Vec::new();
         }
-        let all = prose.sentences.len();
-        let ends = self
-            .own
-            .iter()
-            .skip(1)
-            .map(|(first, _)| *first)
-            .chain([all]);
-        let own: Vec<(Range<usize>, &str)> = self
-            .own
-            .iter()
-            .zip(ends)
-            .map(|((first, line), end)| (*first..end, *line))
-            .collect();
-        for (nth, (sentences, line)) in own.iter().enumerate().rev() {
-            let is_last = nth + 1 == own.len() && !self.ends_pasted;
+        let firsts = self.own.iter().map(|(first, _)| *first);
+        let ends = firsts.clone().skip(1).chain([sentences.len()]);
+        let own = firsts.zip(ends).map(|(first, end)| first..end).enumerate();
+        let gone = own.filter_map(|(nth, own)| {
+            let is_last = nth + 1 == self.own.len() && !self.ends_pasted;
             match nth {
-                0 if self.is_cut => {}
-                0 => prose.drop_tail(sentences.clone()),
-                _ if is_typed(line, is_last) => {}
-                _ => prose.drop_sentences(sentences.clone()),
+                0 if self.is_cut => None,
+                0 => has_tail(&sentences[own.clone()]).then(|| own.end - 1..own.end),
+                _ => (!is_typed(self.own[nth].1, is_last)).then_some(own),
             }
-        }
+        });
+        let mut gone: Vec<Range<usize>> = gone.collect();
+        gone.reverse();
+        gone
     }
+}
+
+/// What stands behind whole sentences of a line without an end is the log's first line.
+fn has_tail(line: &[String]) -> bool {
+    const ENDS: [char; 3] = ['.', '?', '!'];
+    let Some((last, before)) = line.split_last() else {
+        return false;
+    };
+    let is_tail = !last.ends_with([':', '.', '?', '!']);
+    is_tail && !before.is_empty() && before.iter().all(|said| said.ends_with(ENDS))
 }
 
 /// Somebody speaks to the agent there; what leads to more of the log is the log's.
 fn is_typed(line: &str, is_last: bool) -> bool {
     let asks = || request(line).is_some_and(|said| said.kind == RequestKind::Ask);
-    !line.ends_with(':') && point(line) == line && (speaks(line) || is_last && asks())
-}
-
-impl Prose<'_> {
-    /// What stands behind whole sentences of a line without an end is the log's first line.
-    fn drop_tail(&mut self, line: Range<usize>) {
-        let Some((last, before)) = self.sentences[line.clone()].split_last() else {
-            return;
-        };
-        let is_whole = |said: &String| said.ends_with(['.', '?', '!']);
-        let is_tail = !last.ends_with(['.', '?', '!', ':']);
-        if is_tail && !before.is_empty() && before.iter().all(is_whole) {
-            self.drop_sentences(line.end - 1..line.end);
-        }
-    }
-
-    fn drop_sentences(&mut self, gone: Range<usize>) {
-        let count = gone.len();
-        for known in [&mut self.headings, &mut self.points, &mut self.lines] {
-            known.retain(|nth| !gone.contains(nth));
-            let behind = known.iter_mut().filter(|nth| **nth >= gone.end);
-            behind.for_each(|nth| *nth -= count);
-        }
-        self.sentences.drain(gone);
-    }
+    !line.ends_with(':')
+        && !line.starts_with(['-', '*', '•', '#', '>'])
+        && (speaks(line) || is_last && asks())
 }
 
 /// What stands before a log's line: `we get this: 2026/02/03 10:00:00 WARN no`.

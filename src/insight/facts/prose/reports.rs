@@ -1,15 +1,12 @@
 //! A report that somebody pasted behind a request: of a weakness or a fault, in sections that forms ask for.
 
-use super::plain;
 use crate::rules::requests::is_report_label;
-use crate::rules::words::sentences;
 
-/// What stands before such a report, and what that says first.
-pub(super) fn before_report(prompt: &str) -> Option<(&str, Vec<String>)> {
+/// What stands before such a report, and the first line of it that says something.
+pub(super) fn before_report(prompt: &str) -> Option<(&str, &str)> {
     const BYTES_MIN: usize = 900;
     const LABELS_MIN: usize = 2;
     const SENTENCE_CHARS_MIN: usize = 40;
-    const SENTENCES: usize = 3;
     if prompt.len() < BYTES_MIN {
         return None;
     }
@@ -31,9 +28,7 @@ pub(super) fn before_report(prompt: &str) -> Option<(&str, Vec<String>)> {
     }
     let mut said = prompt[start..].lines().map(str::trim);
     let said = said.find(|line| line.chars().count() >= SENTENCE_CHARS_MIN)?;
-    let said = plain(said);
-    let said = sentences(&said).take(SENTENCES).map(str::to_owned);
-    Some((own, said.collect()))
+    Some((own, said))
 }
 
 #[cfg(test)]
