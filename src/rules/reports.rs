@@ -26,6 +26,7 @@ pub fn is_label(line: &str) -> bool {
         _ => WORDS_MAX,
     };
     match TABLE.labels.contains(&label) {
+        _ if TABLE.passing.contains(&label) => true,
         true => words <= most,
         false => TABLE.counts.contains(&label) && is_number(),
     }
@@ -50,10 +51,15 @@ pub fn restates(heading: &str) -> bool {
 
 /// A heading of what it comes to.
 pub fn is_conclusion(heading: &str) -> bool {
+    const BEFORE: [&str; 5] = ["my ", "our ", "the ", "final ", "overall "];
     let heading = heading
         .trim_matches(['*', ':', ' ', '-', '#'])
         .to_lowercase();
-    TABLE.conclusions.contains(heading.as_str())
+    let mut heading = heading.split(" (").next().unwrap_or_default();
+    while let Some(rest) = BEFORE.iter().find_map(|word| heading.strip_prefix(word)) {
+        heading = rest;
+    }
+    TABLE.conclusions.contains(heading)
 }
 
 /// The sentence says only that the work was committed or pushed, or not yet.
@@ -71,6 +77,11 @@ pub fn is_readiness(sentence: &str) -> bool {
     TABLE.ready.says(sentence)
 }
 
+/// The sentence of the middle of work says what goes on, which is over once it is done.
+pub fn is_interim(sentence: &str) -> bool {
+    TABLE.interim.says(sentence)
+}
+
 /// The prompt asks for an account of the session.
 pub fn sums_up(sentence: &str) -> bool {
     TABLE.sums.says(sentence)
@@ -81,12 +92,14 @@ pub fn sums_up(sentence: &str) -> bool {
 struct Written {
     labels: FxHashSet<String>,
     counts: FxHashSet<String>,
+    passing: FxHashSet<String>,
     proofs: FxHashSet<String>,
     conclusions: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: WrittenCues,
     unchanged: WrittenCues,
     ready: WrittenCues,
+    interim: WrittenCues,
     sums: WrittenCues,
     #[cfg(test)]
     samples: Samples,
@@ -101,12 +114,14 @@ struct Samples {
 struct Table {
     labels: FxHashSet<String>,
     counts: FxHashSet<String>,
+    passing: FxHashSet<String>,
     proofs: FxHashSet<String>,
     conclusions: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: SentenceCues,
     unchanged: SentenceCues,
     ready: SentenceCues,
+    interim: SentenceCues,
     sums: SentenceCues,
 }
 
@@ -115,12 +130,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table {
         labels: written.labels,
         counts: written.counts,
+        passing: written.passing,
         proofs: written.proofs,
         conclusions: written.conclusions,
         restated: written.restated,
         moved: written.moved.into(),
         unchanged: written.unchanged.into(),
         ready: written.ready.into(),
+        interim: written.interim.into(),
         sums: written.sums.into(),
     }
 });
@@ -139,11 +156,13 @@ mod tests {
         written.moved.samples.hold(is_moved);
         written.unchanged.samples.hold(is_unchanged);
         written.ready.samples.hold(is_readiness);
+        written.interim.samples.hold(is_interim);
         written.sums.samples.hold(sums_up);
         for (line, wants) in written.samples.labels {
             assert_eq!(is_label(&line), wants, "{line}");
         }
         assert!(is_proof("**Verification (all run by me)**") && !is_proof("What changed:"));
         assert!(is_conclusion("**Bottom line:**") && restates("Current State"));
+        assert!(is_conclusion("## My final recommendation (short)") && !is_conclusion("My carts"));
     }
 }

@@ -301,6 +301,15 @@ pub fn gathers(line: &str) -> bool {
         .any(|words| text.contains(words.as_str()))
 }
 
+/// A line that is the name of a section of a report: `Steps to reproduce`.
+pub fn is_report_label(line: &str) -> bool {
+    const BYTES_MAX: usize = 40;
+    let label = line.trim_matches(['*', ':', ' ']);
+    !label.is_empty()
+        && label.len() <= BYTES_MAX
+        && TABLE.reports.contains(label.to_lowercase().as_str())
+}
+
 /// A line of a prompt that hands something over: what follows is pasted where it is long.
 pub fn hands_over(line: &str) -> bool {
     let handed = without_any(line, &TABLE.hands).filter(|rest| rest.ends_with(':'));
@@ -376,6 +385,7 @@ struct Written {
     pasted: Vec<String>,
     pastes: FxHashSet<String>,
     digests: Vec<String>,
+    reports: FxHashSet<String>,
     hands: Vec<String>,
     speaks: FxHashSet<String>,
     offers: Vec<String>,

@@ -104,7 +104,8 @@ pub fn sentence_end(text: &str) -> usize {
         let before = &text[..at];
         let ends = after.starts_with(char::is_whitespace)
             && !SHORT.iter().any(|short| before.ends_with(short))
-            && !is_number(before);
+            && !is_number(before)
+            && !is_in_code(before, after);
         ends.then_some(at + 1)
     });
     ends.next().unwrap_or(text.len())
@@ -119,6 +120,13 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
         rest = after;
         (!sentence.is_empty()).then_some(sentence)
     })
+}
+
+/// Between two marks of code that stand near each other: the dots of `cat <<END ...` end nothing.
+fn is_in_code(before: &str, after: &str) -> bool {
+    const CODE_BYTES_MAX: usize = 120;
+    let near = &after[..after.floor_char_boundary(CODE_BYTES_MAX)];
+    before.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 && near.contains('`')
 }
 
 /// Their last dot ends no sentence.
@@ -209,6 +217,18 @@ fn doubled(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_dot_of_code_ends_no_sentence() {
+        let text = "Somebody types `cat <<END ... END` there. It stops. The mark ` alone. It ends.";
+        let wants = [
+            "Somebody types `cat <<END ... END` there.",
+            "It stops.",
+            "The mark ` alone.",
+            "It ends.",
+        ];
+        assert!(sentences(text).eq(wants));
+    }
 
     #[test]
     fn a_sentence_ends_where_whitespace_follows_its_mark() {

@@ -1,7 +1,7 @@
 //! What stands between fences in an agent's words: code, but for a document that was written and for the one line that
 //! a sentence leads to.
 
-use super::fitted::is_point;
+use super::points::is_point;
 use super::words::folded;
 use std::borrow::Cow;
 use std::ops::Range;

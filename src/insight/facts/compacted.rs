@@ -1,8 +1,10 @@
 //! What the summary of a compaction says of a session whose own log is not there: what was asked, where the work
 //! stood, what was left. Knows the sections that Claude Code asks for.
 
-use super::fitted::{fitted, is_point, without_mark};
+use super::fitted::fitted;
 use super::line::LocatedItem;
+use super::next_headings::is_about_next;
+use super::points::{is_point, without_mark};
 use super::stated::stated;
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
@@ -44,18 +46,58 @@ pub fn tell_compacted(lines: &[LocatedItem<'_>], summary: &mut Summary) -> bool 
     let whole = fitted(&stated(&asked), ASKED_CHARS_MAX);
     summary.asked = (whole.chars().count() > objective.chars().count()).then_some(whole);
     summary.objective = Some(line.source(objective));
-    let came = [SOLVED, AT_WORK].map(|title| stated(&section(words, title).join("\n")));
+    let shown = summary
+        .objective
+        .as_ref()
+        .map_or("", |said| said.what.as_str());
+    let status: Vec<String> = sentences(&plain)
+        .filter(|said| is_status(said) && !shown.contains(said))
+        .map(str::to_owned)
+        .collect();
+    let mut work = section(words, AT_WORK);
+    let todo = work.iter().position(|line| leads_to_rest(line));
+    let todo = todo.map_or(Vec::new(), |at| work.split_off(at));
+    // what stands before the last sentence is not what is left
+    let lead = todo.first().map_or("", |lead| {
+        &lead[..lead.len() - sentences(lead).last().map_or(0, str::len)]
+    });
+    let mut solved = stated(&section(words, SOLVED).join("\n"));
+    if solved.first().is_some_and(|line| is_point(line)) {
+        solved.insert(0, format!("{SOLVED}:"));
+    }
+    let came = [status, stated(&work.join("\n")), stated(lead), solved];
     let came = fitted(&came.concat(), RESULT_CHARS_MAX);
     summary.result = (!came.is_empty()).then(|| line.source(came));
     summary.steps.clear();
     summary.requests.clear();
     summary.outcome = Some(SessionOutcome::InProgress);
-    let left = [LEFT, NEXT].map(|title| section(words, title)).concat();
+    let left = [section(words, LEFT), section(words, NEXT), todo].concat();
     let steps = left.iter().filter(|line| is_point(line) || left.len() == 1);
     let steps = steps.map(|step| shortened(&folded(without_mark(step)), STEP_CHARS_MAX));
     let steps = steps.filter(|step| step.contains(' ')).take(STEPS_MAX);
     summary.next_steps = steps.map(|step| line.source(step)).collect();
     true
+}
+
+/// It says how far the work is: `Two tasks are completed; the third is in progress.`
+fn is_status(sentence: &str) -> bool {
+    const CUES: [&str; 6] = [
+        " completed",
+        " complete",
+        " done",
+        " finished",
+        " in progress",
+        " pushed",
+    ];
+    CUES.iter().any(|cue| sentence.contains(cue))
+}
+
+/// `Still need to:`, before what isn't done.
+fn leads_to_rest(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let is_lead =
+        line.ends_with(':') && (lower.contains("still need") || lower.contains("still to "));
+    is_lead || is_about_next(line)
 }
 
 /// Titles of sections.
@@ -86,6 +128,40 @@ fn section<'w>(words: &'w str, title: &str) -> Vec<&'w str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_compaction_calls_left_is_not_done() {
+        let words = "Agent: <summary>\n1. Primary Request and Intent:\n   The user asked to work on the cart and \"go on until \
+            each of its four tasks is closed\". The cart is \"One sum for each of the shop's pages, whichever day it was made on, and \
+            for all of them together\". Three tasks are completed and pushed; the fourth is in progress.\n\n\
+            7. Pending Tasks:\n   - Close the cart\n\n8. Current Work:\n   Rows of the fourth task have sums.\n   \
+            The column of the shop is in the middle. Still need to:\n   - Print the sums of pages\n   - Run the tests again\n</summary>";
+        let line = LocatedItem::sample(ItemKind::Agent, 7, words, &[]);
+        let mut summary = Summary::default();
+        assert!(tell_compacted(&[line], &mut summary));
+        let result = summary.result.expect("a result").what;
+        assert!(
+            result.starts_with("Three tasks are completed and pushed; the fourth is in progress."),
+            "{result}"
+        );
+        assert!(
+            result.contains("The column of the shop") && !result.contains("Print the sums"),
+            "{result}"
+        );
+        let steps: Vec<&str> = summary
+            .next_steps
+            .iter()
+            .map(|step| step.what.as_str())
+            .collect();
+        assert_eq!(
+            steps,
+            [
+                "Close the cart",
+                "Print the sums of pages",
+                "Run the tests again"
+            ]
+        );
+    }
 
     #[test]
     fn a_compactions_summary_tells_the_session() {

@@ -1,8 +1,10 @@
 //! Lines of a report, so many as have room: of each part its beginning before any part is left out.
 
-use super::words::clipped;
+use super::outline::Outline;
+use super::points::{
+    cut, first_sentences, is_other_list, is_point, more, points_left, short_point, without_mark,
+};
 use crate::rules::reports::{is_conclusion, is_proof, restates};
-use crate::rules::words::sentences;
 
 /// More: the summary is a log again; fewer: the result stands behind.
 const LINES_MAX: usize = 24;
@@ -59,14 +61,39 @@ pub fn fitted(lines: &[String], chars_max: usize) -> String {
     let with_proofs = SHARES[1..WITH_PROOFS].iter();
     let with_proofs = with_proofs.map(|share| shared(lines, *share));
     let mut all = with_proofs.chain(SHARES.iter().map(|share| shared(&rest, *share)));
-    match all.find(fits) {
-        Some(all) => all.join("\n"),
-        None => beginning_of(&shared(&rest, SHARES[SHARES.len() - 1]), chars_max),
+    if let Some(all) = all.find(fits) {
+        return all.join("\n");
+    }
+    let outline = Outline::of(&rest);
+    if let Some(all) = outline
+        .as_ref()
+        .and_then(|outline| outline.fitted(chars_max, fits))
+    {
+        return all.join("\n");
+    }
+    if let Some(outline) = outline {
+        return beginning_of(&outline.least(chars_max), chars_max);
+    }
+    let least = shared(&rest, share(2, 1, 100));
+    match fits(&least) {
+        true => least.join("\n"),
+        false => beginning_of(&shared(&rest, SHARES[SHARES.len() - 1]), chars_max),
     }
 }
 
 /// In smaller shares what was checked has no room.
 const WITH_PROOFS: usize = 4;
+
+/// The same, with lines behind them that are told in any case: what came after a report is the last state.
+pub fn fitted_with(lines: &[String], behind: &[String], chars_max: usize) -> String {
+    const BEHIND_CHARS_MAX: usize = 500;
+    if behind.is_empty() {
+        return fitted(lines, chars_max);
+    }
+    let last = fitted(behind, BEHIND_CHARS_MAX.min(chars_max / 2));
+    let room = chars_max.saturating_sub(last.chars().count() + 1);
+    [fitted(lines, room), last].join("\n")
+}
 
 /// What a report comes to stands before what leads there.
 fn with_conclusion_first(lines: &[String]) -> Vec<String> {
@@ -90,6 +117,14 @@ fn with_conclusion_first(lines: &[String]) -> Vec<String> {
     if let Some(at) = found.filter(|at| *at > 0) {
         let said = all.remove(at);
         all.insert(0, without_mark_of_point(said));
+        return all;
+    }
+    let heads = |line: &String| !is_point(line) && line.ends_with(':') && is_conclusion(line);
+    let found = all.iter().position(heads).filter(|_| found.is_none());
+    if let Some(at) = found.filter(|at| *at > 0) {
+        let points = all[at + 1..].iter().take_while(|line| is_point(line));
+        let end = at + 1 + points.count();
+        all[..end].rotate_left(at);
     }
     all
 }
@@ -147,6 +182,9 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
             all.push(first_sentences(line, sentences));
             continue;
         }
+        if nth > 0 && is_other_list(&lines[nth - 1], line) {
+            points = 0;
+        }
         if most < usize::MAX && is_nested(line) && points > 0 {
             continue;
         }
@@ -175,35 +213,8 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
     all
 }
 
-/// So many sentences of a paragraph; what leads to a list leads on.
-fn first_sentences(line: &str, most: usize) -> String {
-    if most > line.len() || line.ends_with(':') && sentences(line).nth(1).is_none() {
-        return line.to_owned();
-    }
-    let mut all = sentences(line);
-    let kept: Vec<&str> = all.by_ref().take(most).collect();
-    let mut text = kept.join(" ");
-    if let Some(lead) = all.last().filter(|last| last.ends_with(':')) {
-        text.push(' ');
-        text.push_str(lead);
-    }
-    text
-}
-
 /// A point that only leads to others has fewer.
 const HEADING_WORDS: usize = 8;
-
-fn short_point(line: &str, bytes_max: usize) -> String {
-    match line.len() > bytes_max {
-        true if line.ends_with(':') => line.to_owned(),
-        true => cut_late(line, bytes_max),
-        false => line.to_owned(),
-    }
-}
-
-fn more(points: usize) -> String {
-    format!("- and {points} more")
-}
 
 fn beginning_of(lines: &[String], chars_max: usize) -> String {
     let mut text = String::new();
@@ -245,12 +256,6 @@ fn beginning_of(lines: &[String], chars_max: usize) -> String {
     text
 }
 
-/// Points of the list that these lines begin in.
-pub fn points_left(lines: &[String]) -> usize {
-    let list = lines.iter().take_while(|line| is_point(line));
-    list.filter(|line| !line.starts_with(' ')).count()
-}
-
 /// The same, with those that a line only counts: `- and 3 more`.
 fn points_told(lines: &[String]) -> usize {
     let counted = |line: &String| {
@@ -266,69 +271,9 @@ fn points_told(lines: &[String]) -> usize {
     points_left(lines) + counted.sum::<usize>()
 }
 
-/// A point of a list.
-pub fn is_point(line: &str) -> bool {
-    let bare = line.trim_start();
-    bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// `one` of `- one`, `2. one`.
-pub fn without_mark(point: &str) -> &str {
-    let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
-    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = digits
-        .strip_prefix(['.', ')'])
-        .filter(|_| digits.len() < bare.len());
-    numbered.unwrap_or(bare).trim_start()
-}
-
-/// As many sentences as fit; behind one that is hardly more than a name, the beginning of the next.
-pub fn cut_late(text: &str, bytes_max: usize) -> String {
-    let mut out = cut(text, bytes_max);
-    let room = bytes_max.saturating_sub(out.len() + " …".len());
-    let rest = text.strip_prefix(out.as_str()).map(str::trim_start);
-    if let Some(rest) = rest.filter(|rest| !rest.is_empty())
-        && out.len() * 4 < bytes_max
-        && room >= BEGINNING_BYTES_MIN
-    {
-        out.push_str(&format!(" {}…", clipped(rest, room)));
-    }
-    out
-}
-
-/// As many sentences as fit.
-pub fn cut(text: &str, bytes_max: usize) -> String {
-    let mut out = String::new();
-    for sentence in sentences(text) {
-        if out.len() + sentence.len() > bytes_max {
-            break;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(sentence);
-    }
-    match out.is_empty() {
-        true => format!("{}…", clipped(text, bytes_max.saturating_sub(3))),
-        false => out,
-    }
-}
-
-/// A shorter beginning of a sentence says nothing.
-const BEGINNING_BYTES_MIN: usize = 48;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_told_with_what_it_names() {
-        let point = "Two locks. The cart takes the lock of the shop while the shop waits for the lock of the cart.";
-        let wants = "Two locks. The cart takes the lock of the shop while the shop waits…";
-        assert_eq!(cut_late(point, 75), wants);
-        let point = "The cart takes the lock twice. The shop waits for the lock of the cart.";
-        assert_eq!(cut_late(point, 60), "The cart takes the lock twice.");
-    }
 
     fn lines(text: &str) -> Vec<String> {
         text.lines().map(str::to_owned).collect()
@@ -376,6 +321,60 @@ mod tests {
         );
         let wants = "Changed:\n- one row\n- two rows\n- three rows\n- and 3 more";
         assert_eq!(fitted(&list, 57), wants);
+    }
+
+    #[test]
+    fn a_list_of_another_kind_is_counted_apart() {
+        let report = lines(
+            "Fix:\n1. round once\n2. add up once\n3. print once\n4. pay once\n- Group B — pages: each has a head\n\
+             The end of it.",
+        );
+        let told = shared(&report, share(2, 1, 140));
+        let wants = [
+            "Fix:",
+            "1. round once",
+            "2. add up once",
+            "- and 2 more",
+            "- Group B — pages: each has a head",
+            "The end of it.",
+        ];
+        assert_eq!(told, wants);
+    }
+
+    #[test]
+    fn each_section_is_named_before_one_is_told_whole() {
+        let section = |name: &str| {
+            format!(
+                "{name}:\n- {name} one of all rows of the cart\n- two of them\n- three of them\n"
+            )
+        };
+        let report: String = ["Carts", "Shops", "Pages", "Prices"]
+            .iter()
+            .map(|name| section(name))
+            .collect();
+        let report = lines(&report);
+        let told = fitted(&report, 260);
+        for name in ["Carts", "Shops", "Pages", "Prices"] {
+            assert!(told.contains(&format!("- {name}: {name} one")), "{told}");
+        }
+        assert!(told.contains("; and 2 more"), "{told}");
+    }
+
+    #[test]
+    fn what_came_after_a_report_has_room() {
+        let report = lines(&"- one row of a cart that somebody left in the shop\n".repeat(40));
+        let told = fitted_with(&report, &lines("The second page is posted."), 300);
+        assert!(told.ends_with("\nThe second page is posted."), "{told}");
+        assert!(told.chars().count() <= 300, "{told}");
+    }
+
+    #[test]
+    fn a_verdict_of_several_points_stands_first() {
+        let report =
+            lines("Carts round twice.\n- one row\nVerdict:\n- round once\n- add it up\nThe end.");
+        let wants =
+            lines("Verdict:\n- round once\n- add it up\nCarts round twice.\n- one row\nThe end.");
+        assert_eq!(with_conclusion_first(&report), wants);
     }
 
     #[test]

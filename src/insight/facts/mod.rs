@@ -12,6 +12,7 @@ mod code_blocks;
 mod command_forms;
 mod committed;
 mod compacted;
+mod conclusions;
 mod decided;
 mod done_since;
 mod errors;
@@ -19,14 +20,17 @@ mod fitted;
 mod further;
 mod hindrances;
 mod history;
+mod last_words;
 mod left;
 mod line;
 mod meanwhile;
 mod next_headings;
 mod objective;
 mod options;
+mod outline;
 mod overtaken;
 mod pasted_failures;
+mod points;
 mod prompts;
 mod prose;
 mod pull_requests;
@@ -337,6 +341,12 @@ mod tests {
                 "User: /fix carts that count twice",
                 stands,
                 "/fix carts that count twice (shop)",
+                None,
+            ),
+            (
+                "User: /tidy @cart.md を最新の状態に更新してください",
+                stands,
+                "/tidy @cart.md を最新の状態に更新してください (shop)",
                 None,
             ),
             (

@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 33] = [
+const NEXT: [&str; 37] = [
     "next step",
     "next up",
     "what's next",
@@ -14,6 +14,10 @@ const NEXT: [&str; 33] = [
     "still to do",
     "left to do",
     "still open",
+    "needs review",
+    "needs your",
+    "watching",
+    "awaiting",
     "open items",
     "outstanding",
     "deferred",
@@ -115,6 +119,9 @@ mod tests {
             ("## Next steps", true),
             ("**Remaining:**", true),
             ("**Known limitations**", true),
+            ("**Needs Review:**", true),
+            ("**Watching**:", true),
+            ("Files that the page is watching:", false),
             ("### Suggested follow-ups", true),
             ("**Cart.tsx** (persistent \"What's next\" section):", false),
             ("**Pages of the todo list:**", false),

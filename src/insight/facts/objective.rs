@@ -236,7 +236,11 @@ fn is_pointer(text: &str) -> bool {
     let plain = words.filter(|word| !word.contains(['/', '#', '@']) && !word.contains("--"));
     let plain: Vec<&str> = plain.collect();
     let is_word = |word: &&&str| word.contains(char::is_alphabetic);
-    if text.starts_with('/') && plain.iter().filter(is_word).count() >= COMMAND_WORDS_MIN {
+    // other scripts have no blanks between words
+    let foreign = plain.iter().flat_map(|word| word.chars());
+    let foreign = foreign.filter(|c| !c.is_ascii() && c.is_alphabetic());
+    let is_said = plain.iter().filter(is_word).count() >= COMMAND_WORDS_MIN;
+    if text.starts_with('/') && (is_said || foreign.count() >= FOREIGN_LETTERS_MIN) {
         return false;
     }
     let words = content_words(&plain.join(" "));
@@ -251,6 +255,9 @@ fn about_one(text: &str) -> bool {
 
 /// What somebody types behind a slash command says with so many words what for.
 const COMMAND_WORDS_MIN: usize = 4;
+
+/// In another script, with so many letters.
+const FOREIGN_LETTERS_MIN: usize = 8;
 
 /// One word more than that says what an ask is about.
 const POINTER_WORDS_MAX: usize = 1;
@@ -359,7 +366,12 @@ fn with_pasted(text: String, prompt: &Prompt<'_, '_>, room: usize) -> String {
     match pasted {
         Some(pasted) if !text.contains(pasted) && text.chars().count() + PART_CHARS_MIN < room => {
             let left = room - text.chars().count() - 2;
-            format!("{text}: {}", shortened(pasted, left))
+            let joint = if text.ends_with(['.', '?', '!']) {
+                " "
+            } else {
+                ": "
+            };
+            format!("{text}{joint}{}", shortened(pasted, left))
         }
         _ => text,
     }

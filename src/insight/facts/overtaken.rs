@@ -1,8 +1,8 @@
 //! What an agent said of how things stood, where later turns changed that: `No code touched.`, `not pushed`, what a
 //! person disputed and the agent granted, what was removed again.
 
-use super::fitted::is_point;
 use super::line::LocatedItem;
+use super::points::is_point;
 use super::prompts::opens;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -10,7 +10,7 @@ use crate::model::summary::Sourced;
 use crate::rules::overtaken::{claims, concedes, is_left, is_local, removes};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_unchanged;
-use crate::rules::words::{content_words, is_same, sentences};
+use crate::rules::words::{content_words, is_same, is_stopword, sentences};
 use std::borrow::Cow;
 
 /// Words that two sentences share which are about the same.
@@ -23,6 +23,8 @@ pub(super) struct Overtaken<'l, 't> {
     disputes: Vec<(usize, Vec<String>)>,
     /// Where it was said what is gone, with what is.
     removed: Vec<(usize, Vec<String>)>,
+    /// Where it was said what something was changed back to.
+    restored: Vec<(usize, String)>,
 }
 
 impl<'l, 't> Overtaken<'l, 't> {
@@ -32,6 +34,7 @@ impl<'l, 't> Overtaken<'l, 't> {
             lines,
             disputes: Vec::new(),
             removed: Vec::new(),
+            restored: Vec::new(),
         };
         let prompts: Vec<usize> = (0..lines.len()).filter(|at| opens(&lines[*at])).collect();
         for (nth, at) in prompts.iter().enumerate().skip(1) {
@@ -42,6 +45,10 @@ impl<'l, 't> Overtaken<'l, 't> {
             if concedes(lines[first].words()) {
                 all.disputes.push((*at, content_words(lines[*at].words())));
             }
+            let own = (*at..end).filter(is_word).map(|at| (at, lines[at].words()));
+            let own = own.filter(|(_, words)| words.len() <= REMARK_BYTES_MAX);
+            let back = own.filter_map(|(at, words)| Some((at, restored(words)?)));
+            all.restored.extend(back);
             let last = words.next_back().unwrap_or(first);
             let gone = removals(lines[last].words()).into_iter();
             all.removed.extend(gone.map(|words| (*at, words)));
@@ -89,6 +96,7 @@ struct Later<'o> {
     is_pushed: bool,
     disputes: Vec<&'o [String]>,
     removed: Vec<&'o [String]>,
+    restored: Vec<&'o str>,
 }
 
 impl<'o> Later<'o> {
@@ -109,6 +117,10 @@ impl<'o> Later<'o> {
             is_pushed: findings().any(|finding| matches!(finding, Finding::Pushed)),
             disputes: behind(&all.disputes, at),
             removed: behind(&all.removed, at),
+            restored: {
+                let later = all.restored.iter().filter(|(other, _)| *other > at);
+                later.map(|(_, value)| value.as_str()).collect()
+            },
         }
     }
 
@@ -131,7 +143,9 @@ impl<'o> Later<'o> {
     }
 
     fn is_over(&self, sentence: &str) -> bool {
-        self.is_changed && (is_unchanged(sentence) || is_left(sentence))
+        let is_back = |value: &&str| changes_from(sentence, value);
+        self.restored.iter().any(is_back)
+            || self.is_changed && (is_unchanged(sentence) || is_left(sentence))
             || self.is_moved_since(sentence)
             || !self.disputes.is_empty() && claims(sentence) && self.is_disputed(sentence)
             || !self.removed.is_empty() && !removes(sentence) && self.is_gone(sentence)
@@ -160,6 +174,37 @@ impl<'o> Later<'o> {
         };
         self.removed.iter().any(is_it)
     }
+}
+
+/// Longer words are a report.
+const REMARK_BYTES_MAX: usize = 240;
+
+/// `debug` of `Reverted back to `debug`.`
+fn restored(words: &str) -> Option<String> {
+    let at = words.find("evert")?;
+    let (_, value) = words[at..].split_once(" to ")?;
+    let value = operand(value.split_whitespace().next()?);
+    (!value.is_empty() && !is_stopword(&value)).then_some(value)
+}
+
+/// A sentence says that this value was changed to another: `Changed log::debug! to log::info!`.
+fn changes_from(sentence: &str, value: &str) -> bool {
+    let mut all = [" to ", " → ", " with "].into_iter().filter_map(|mark| {
+        let (before, after) = sentence.split_once(mark)?;
+        let from = operand(before.split_whitespace().next_back()?);
+        Some((from, operand(after.split_whitespace().next()?)))
+    });
+    let is_it = |text: &str| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|part| part == value)
+    };
+    all.any(|(from, to)| is_it(&from) && !is_it(&to) && !to.is_empty())
+}
+
+/// Without marks around it, in small letters.
+fn operand(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+        .to_lowercase()
 }
 
 fn shared(one: &[String], other: &[String]) -> usize {
@@ -292,5 +337,35 @@ mod tests {
             ),
         ];
         assert_eq!(told(1, &lines), "The page explains carts.");
+    }
+
+    #[test]
+    fn what_was_changed_back_is_not_told() {
+        let words = "Agent: All of it is done.\n1. Carts add up once.\n2. Totals (cart.rs:7): Changed `log::debug!` to \
+            `log::info!` so that they show.";
+        let lines = |last| {
+            [
+                line(1, ItemKind::Prompt, "User: make carts add up", &[]),
+                line(2, ItemKind::Agent, words, &[]),
+                line(
+                    3,
+                    ItemKind::Prompt,
+                    "User: the log of totals was only for me",
+                    &[],
+                ),
+                line(4, ItemKind::Agent, last, &[]),
+                line(
+                    5,
+                    ItemKind::Agent,
+                    "Agent: The page of carts is in the branch.",
+                    &[],
+                ),
+                line(6, ItemKind::Agent, "Agent: Pushed.", &[]),
+            ]
+        };
+        let back = lines("Agent: Reverted back to `debug`.");
+        assert_eq!(told(1, &back), "All of it is done.\n1. Carts add up once.");
+        let other = lines("Agent: Reverted the page to what it was.");
+        assert_eq!(told(1, &other), other[1].words());
     }
 }

@@ -1,11 +1,18 @@
 //! What a person wrote in a prompt, sentence by sentence, without what was pasted into it: code, logs, what a
 //! terminal showed, the agent's own words.
 
+mod links;
+mod logs;
+mod reports;
+
 use super::words::folded;
 use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
-use std::borrow::Cow;
+use links::{links_shortened, shortened};
+use logs::{Paragraph, failure, hands_document, is_timed, typed_before_log};
+use reports::before_report;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 /// A prompt as it was written.
 #[derive(Debug, Default, PartialEq)]
@@ -50,9 +57,27 @@ pub fn prose<'p>(prompt: &'p str, before: &[&str]) -> Prose<'p> {
             return prose;
         }
     }
+    if let Some((own, first)) = before_report(prompt) {
+        prose.read(own, before);
+        if !prose.sentences.is_empty() {
+            prose.document = sentences(&plain(first))
+                .take(DOCUMENT_SENTENCES)
+                .map(str::to_owned)
+                .collect();
+            return prose;
+        }
+    }
     if let Some((own, pasted)) = pasted_behind(prompt) {
         prose.read(own, before);
         prose.read_pasted(pasted, before);
+        // what was gathered says nothing of the request
+        let lead = prompt[..prompt.len() - pasted.len()]
+            .trim_end()
+            .lines()
+            .next_back();
+        prose.pasted = prose
+            .pasted
+            .filter(|_| !lead.is_some_and(|lead| gathers(lead.trim())));
         if !prose.sentences.is_empty() {
             return prose;
         }
@@ -81,7 +106,10 @@ pub fn pasted_behind(prompt: &str) -> Option<(&str, &str)> {
     });
     let mut said = lines
         .filter(|(line, _)| !line.is_empty())
-        .take(LEAD_LINES_MAX);
+        .enumerate()
+        .take(GATHERED_LINES_MAX)
+        .filter(|(nth, (line, _))| *nth < LEAD_LINES_MAX || gathers(line))
+        .map(|(_, said)| said);
     let is_long = |end: &usize| prompt.len() - end >= HANDED_BYTES_MIN;
     let (_, end) =
         said.find(|(line, end)| announces_paste(line) || hands_over(line) && is_long(end))?;
@@ -115,6 +143,9 @@ fn before_transcript(prompt: &str) -> Option<&str> {
 
 /// What somebody types behind a line that hands something over is shorter.
 const HANDED_BYTES_MIN: usize = 1500;
+
+/// What was gathered for the agent may stand behind a request of some lines.
+const GATHERED_LINES_MAX: usize = 12;
 
 /// What stands further behind is part of what was pasted.
 const LEAD_LINES_MAX: usize = 3;
@@ -158,7 +189,6 @@ impl<'p> Prose<'p> {
 
     /// The first sentences behind headings and labels that say something.
     fn first_paragraph(&self) -> Vec<String> {
-        const SENTENCES: usize = 3;
         const CHARS_MIN: usize = 40;
         let is_prose = |nth: &usize| {
             let sentence = &self.sentences[*nth];
@@ -170,7 +200,7 @@ impl<'p> Prose<'p> {
         };
         let ends = |nth: &usize| self.headings.contains(nth) || self.points.contains(nth);
         let next = (first + 1..self.sentences.len()).take_while(|nth| !ends(nth));
-        let all = std::iter::once(first).chain(next).take(SENTENCES);
+        let all = std::iter::once(first).chain(next).take(DOCUMENT_SENTENCES);
         // what a colon leads to was shown, not said
         let said = all.map(|nth| match self.sentences[nth].strip_suffix(':') {
             Some(led) => format!("{led} …"),
@@ -179,7 +209,20 @@ impl<'p> Prose<'p> {
         said.collect()
     }
 
+    /// Drops sentences, the last ones first.
+    fn drop_all(&mut self, gone: Vec<Range<usize>>) {
+        for gone in gone {
+            for known in [&mut self.headings, &mut self.points, &mut self.lines] {
+                known.retain(|nth| !gone.contains(nth));
+                let behind = known.iter_mut().filter(|nth| **nth >= gone.end);
+                behind.for_each(|nth| *nth -= gone.len());
+            }
+            self.sentences.drain(gone);
+        }
+    }
+
     fn read(&mut self, text: &'p str, before: &Said<'_>) {
+        let (mut paragraph, mut failed) = (Paragraph::default(), None);
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
         let (all, last) = (text.lines().count(), last_paragraph(text));
         for (nth, line) in text.lines().enumerate() {
@@ -189,6 +232,7 @@ impl<'p> Prose<'p> {
             if fence || inside_code || bare.is_empty() || is_grade(bare) {
                 // a long output has paragraphs; what somebody typed stands behind all of it
                 inside_shell &= !fence && all >= OUTPUT_LINES_MIN && nth + 1 < last;
+                self.drop_all(std::mem::take(&mut paragraph).of_log(&self.sentences));
                 above = self.sentences.len();
                 continue;
             }
@@ -213,9 +257,15 @@ impl<'p> Prose<'p> {
             let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•');
             if is_drawn || is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
                 self.error = self.error.or_else(|| error(bare));
+                failed = failed.or_else(|| failure(bare));
+                paragraph.has_pasted(bare);
                 continue;
             }
+            if nth > 0 && hands_document(point(bare)) && ends(text, line) >= DOCUMENT_BYTES_MIN {
+                break;
+            }
             let typed = typed_before_log(bare);
+            paragraph.has_own(above, bare, typed.len() == bare.len());
             self.is_cut |= typed.len() < bare.len();
             let plain = plain(typed);
             let more = sentences(&plain).flat_map(split_at_dots);
@@ -236,19 +286,21 @@ impl<'p> Prose<'p> {
                 break;
             }
         }
+        self.drop_all(paragraph.of_log(&self.sentences));
+        self.error = self.error.or(failed);
     }
 }
 
-/// What stands before a log's line: `we get this: 2026/02/03 10:00:00 WARN no`.
-fn typed_before_log(line: &str) -> &str {
-    const ONE_OF: [&str; 2] = ["{\"", "[{\""];
-    let is_log = |rest: &str| ONE_OF.iter().any(|start| rest.starts_with(start)) || is_timed(rest);
-    let mut parts = line.match_indices(": ");
-    let at = parts.find(|(at, _)| is_log(&line[at + 2..]));
-    // `I get this [10:00:00.123] GET /carts`
-    let mut marked = line.match_indices(" [");
-    let at = at.or_else(|| marked.find(|(at, _)| is_timed(&line[at + 2..])));
-    at.map_or(line, |(at, _)| &line[..at])
+/// Of what a document says first.
+const DOCUMENT_SENTENCES: usize = 3;
+
+/// A document that is handed over is longer.
+const DOCUMENT_BYTES_MIN: usize = 600;
+
+/// Bytes of a text behind one of its lines.
+fn ends(text: &str, line: &str) -> usize {
+    let behind = line.as_ptr() as usize - text.as_ptr() as usize + line.len();
+    text.len() - behind
 }
 
 /// `pull main..then clean up`; the dots of `../shop` are no end.
@@ -337,83 +389,6 @@ fn without_files(line: &str) -> &str {
     rest
 }
 
-/// `https://github.com/owner/shop/pull/7#files` as `shop PR #7`, also behind `PR`; other addresses without what a reader
-/// skips.
-fn links_shortened(line: &str) -> String {
-    let mut words: Vec<Cow<'_, str>> = Vec::new();
-    for word in line.split_whitespace().map(shortened) {
-        let named = word
-            .split_once(' ')
-            .and_then(|(_, named)| named.split_once(" #"));
-        let is_named = |before: &str| {
-            named.is_some_and(|(kind, _)| before.trim_end_matches(':').eq_ignore_ascii_case(kind))
-        };
-        words.pop_if(|before| is_named(before));
-        words.push(word);
-    }
-    words.join(" ")
-}
-
-fn shortened(word: &str) -> Cow<'_, str> {
-    const ADDRESS_BYTES_MAX: usize = 60;
-    let address = word
-        .find("http")
-        .and_then(|at| word[at..].split_once("://"));
-    let Some((_, address)) = address else {
-        return Cow::Borrowed(word);
-    };
-    let plain = address
-        .split(['#', '?', ')', '>'])
-        .next()
-        .unwrap_or_default();
-    let plain = plain.trim_end_matches(['/', ',', '.', ';', ':']);
-    let mut parts = plain.split('/').skip(2);
-    if let (Some(name), Some(kind), Some(number)) = (parts.next(), parts.next(), parts.next()) {
-        let kind = match kind {
-            "pull" => "PR",
-            "issues" => "issue",
-            _ => "",
-        };
-        if !kind.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
-            return Cow::Owned(format!("{name} {kind} #{number}"));
-        }
-    }
-    match plain.len() <= ADDRESS_BYTES_MAX {
-        true => Cow::Borrowed(plain),
-        false => Cow::Owned(identified(plain, ADDRESS_BYTES_MAX)),
-    }
-}
-
-/// A long address: its host, and of the rest what says most, `entire.example/…/trails/4/faster-carts…`: a name with the
-/// number before it.
-fn identified(address: &str, bytes_max: usize) -> String {
-    let mut parts = address.split('/');
-    let host = parts.next().unwrap_or_default();
-    let owner = parts.next().unwrap_or_default();
-    let rest: Vec<&str> = parts.collect();
-    let last = rest.last().copied().unwrap_or_default();
-    let named = format!("{host}/{owner}/…/{last}");
-    if named.len() <= bytes_max {
-        return named;
-    }
-    // of a long name the number before it says more
-    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let from = match rest.iter().rposition(is_number) {
-        Some(nth) => nth.saturating_sub(1),
-        None => rest.len().saturating_sub(1),
-    };
-    let kept = rest[from.min(rest.len())..].join("/");
-    let room = bytes_max.saturating_sub(host.len() + "/…/…".len());
-    match kept.len() <= room {
-        true => format!("{host}/…/{kept}"),
-        false => {
-            let part = &kept[..kept.floor_char_boundary(room)];
-            let end = part.rfind(['-', '_', '/', '.']).unwrap_or(part.len());
-            format!("{host}/…/{}…", &part[..end])
-        }
-    }
-}
-
 /// What a terminal or an interface showed, a shell command, or nothing but an address or a path.
 fn is_pasted(line: &str) -> bool {
     let drawn = |c: char| ('\u{2190}'..='\u{2bff}').contains(&c) || c >= '\u{1f000}';
@@ -442,15 +417,6 @@ fn is_data(line: &str) -> bool {
     let timed = is_timed(line);
     let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
     !says || timed || marks > 3 || letters * 5 < all * 3
-}
-
-/// It begins with a day, or a time with seconds.
-fn is_timed(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    let digits = |until: usize| bytes[..until].iter().all(u8::is_ascii_digit);
-    bytes.len() > 10
-        && (digits(4) && matches!(bytes[4], b'-' | b'/')
-            || digits(2) && bytes[2] == b':' && bytes[5] == b':')
 }
 
 /// How much a finding matters, above it: `Low Severity`, `P2`.

@@ -1,8 +1,8 @@
 //! What an agent says in the middle of work that its last words don't tell again.
 
 use super::code_blocks::without_verse;
-use super::fitted::is_point;
 use super::line::LocatedItem;
+use super::points::is_point;
 use super::prompts::opens;
 use super::stated::{STEP_BYTES_MAX, one_line, stated, stated_first};
 use super::words::{folded, shortened};
@@ -10,7 +10,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, announces, ending};
-use crate::rules::reports::is_readiness;
+use crate::rules::reports::{is_interim, is_readiness};
 use crate::rules::words::sentences;
 
 /// A shorter remark says that something is done, not what.
@@ -27,7 +27,11 @@ pub(super) fn done_so_far(exchange: &[LocatedItem<'_>]) -> Vec<String> {
         let text = folded(&without_verse(line.words()));
         let is_done = |sentence: &&str| {
             let ends = sentence.ends_with(['.', '!']);
-            ends && !announces(sentence) && ending(sentence) == Ending::Done
+            let says = ends && sentence.split_whitespace().count() >= WORDS_MIN;
+            says && !announces(sentence)
+                && !is_interim(sentence)
+                && !is_readiness(sentence)
+                && ending(sentence) == Ending::Done
         };
         let done: Vec<&str> = sentences(&text).filter(is_done).collect();
         let said = stated(&done.join(" ")).join(" ");
@@ -84,13 +88,15 @@ fn remark(words: &str) -> Vec<String> {
     stated.filter(|line| !line.is_empty()).collect()
 }
 
+/// A shorter sentence says nothing: `Both land.`
+const WORDS_MIN: usize = 3;
+
 /// The sentences of the middle of work that state something.
 pub(super) fn without_idle(line: &str) -> String {
-    const WORDS_MIN: usize = 3;
     let says = |sentence: &&str| {
         let is_going_on = sentence.ends_with("...") || sentence.ends_with('…');
         let says = sentence.split_whitespace().count() >= WORDS_MIN;
-        says && !is_going_on && !is_readiness(sentence)
+        says && !is_going_on && !is_readiness(sentence) && !is_interim(sentence)
     };
     sentences(line).filter(says).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! Points of one part of a result that another part tells too.
 
-use super::fitted::{is_point, without_mark};
+use super::points::{is_point, without_mark};
 use crate::rules::words::{content_words, is_same};
 
 /// Drops points of `text` that `other` has, and what then leads to nothing.

@@ -1,18 +1,19 @@
 //! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
-use super::fitted::{BEGINNING_CHARS_MAX, fitted, is_point, without_mark};
+use super::conclusions::{conclusion, stated_with_conclusion};
+use super::fitted::{BEGINNING_CHARS_MAX, fitted_with};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
+use super::last_words::{SHORT_BYTES, is_cut, is_list, last_said};
 use super::line::LocatedItem;
+use super::points::{cut_late, is_point, without_mark};
 use super::prompts::{Prompt, exchange, starts};
 use super::remarks;
-use super::remarks::{
-    AT_FIRST, FIRST, SO_FAR, done_so_far, led, parts, so_far, states, without_idle, without_lead,
-};
-use super::stated::{STEP_BYTES_MAX, begun, one_line, stated};
+use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
+use super::stated::{STEP_BYTES_MAX, one_line};
 use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::{folded, points_back, shortened};
-use crate::model::exchange::{INTERRUPTED, ItemKind};
+use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
@@ -46,7 +47,7 @@ pub struct Results {
     /// The answer to the request that most was done for. `None` where the agent only announced something, or said
     /// nothing.
     pub result: Option<Sourced<String>>,
-    /// What came of the objective, where that is another.
+    /// What came of the objective, where that is another; behind an account of the session, what was done last.
     pub opening: Option<Sourced<String>>,
     /// Where the requests that `result` and `opening` answer stand.
     pub told: Vec<usize>,
@@ -101,7 +102,10 @@ pub fn result(
             ..Results::default()
         };
     };
-    let opening = opening(&mut answers, &main, prompts, objective);
+    let opening = match main.is_account {
+        true => behind(&mut answers, main.at),
+        false => opening(&mut answers, &main, prompts, objective),
+    };
     let stands = |answer: &Answer<'_, '_>| !answer.is_menu && !answer.is_waiting;
     let opening = opening.filter(|answer| answer.says() && stands(answer));
     let mut steps = steps(&answers, last);
@@ -114,25 +118,14 @@ pub fn result(
     if main.is_partial && text.len() < SHORT_BYTES {
         text = unfinished(lines, &main, &text);
     }
-    let told = opening.iter().map(|answer| answer.at).chain([main.at]);
-    let told = told.collect();
-    let opening = opening.map(|answer| {
-        let text = match (answer.came, main.came) {
-            // what was found before the change may be what the change overtook
-            (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
-            (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
-            _ if answer.is_taken_up || is_reworked(lines, answer.at) => {
-                led(FIRST, answer.beginning(OPENING_CHARS_MAX))
-            }
-            _ => answer.beginning(OPENING_CHARS_MAX),
-        };
-        answer.line.source(text)
-    });
+    let told = opening.iter().map(|answer| answer.at);
+    let told = told.chain([main.at]).collect();
+    let opening = opening.map(|answer| answer.line.source(opening_text(lines, &answer, &main)));
     let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
     seen.push(text.clone());
     drop_told(&mut steps, seen);
     let own = own(&answers, &main, last);
-    if opening.is_some() && text.lines().next().is_some_and(is_point) {
+    if opening.is_some() && !main.is_account && text.lines().next().is_some_and(is_point) {
         text = match asked(prompts, main.at) {
             Some(asked) => format!("{asked}:\n{text}"),
             None => text,
@@ -146,6 +139,24 @@ pub fn result(
         is_account: main.is_account,
         withdrawn,
         own,
+    }
+}
+
+/// What an answer beside the main one says, led by what it is there.
+fn opening_text(
+    lines: &[LocatedItem<'_>],
+    answer: &Answer<'_, '_>,
+    main: &Answer<'_, '_>,
+) -> String {
+    match (answer.came, main.came) {
+        _ if main.is_account => answer.step().unwrap_or_default(),
+        // what was found before the change may be what the change overtook
+        (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+        (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+        _ if answer.is_taken_up || is_reworked(lines, answer.at) => {
+            led(FIRST, answer.beginning(OPENING_CHARS_MAX))
+        }
+        _ => answer.beginning(OPENING_CHARS_MAX),
     }
 }
 
@@ -185,15 +196,27 @@ fn drop_told(steps: &mut Vec<(usize, Sourced<String>)>, mut seen: Vec<String>) {
     });
 }
 
-/// The answer to the objective, where the main one is another; an account of the session has all of it. Who is asked
-/// for more before an answer answers both.
+/// What was done last behind an account of the session: merged, closed, cleaned up.
+fn behind<'l, 't>(answers: &mut Vec<Answer<'l, 't>>, at: usize) -> Option<Answer<'l, 't>> {
+    let is_later = |answer: &Answer<'_, '_>| {
+        answer.at > at && answer.is_done && !answer.is_partial && answer.step().is_some()
+    };
+    let later = answers
+        .iter()
+        .enumerate()
+        .filter(|(_, answer)| is_later(answer));
+    let (nth, _) = later.max_by_key(|(_, answer)| answer.at)?;
+    Some(answers.remove(nth))
+}
+
+/// The answer to the objective, where the main one is another. Who is asked for more before an answer answers both.
 fn opening<'l, 't>(
     answers: &mut Vec<Answer<'l, 't>>,
     main: &Answer<'_, '_>,
     prompts: &[Prompt<'_, '_>],
     objective: Option<&Sourced<String>>,
 ) -> Option<Answer<'l, 't>> {
-    let objective = objective.filter(|_| !main.is_account)?;
+    let objective = objective?;
     let mut asked = prompts.iter().map(|prompt| (prompt.at, prompt.line.line));
     let (first, _) = asked.find(|(at, line)| *line == objective.line && *at != main.at)?;
     let next = asked.next().map(|(at, _)| at).filter(|at| *at != main.at);
@@ -357,6 +380,8 @@ struct Answer<'l, 't> {
     /// Where its prompt stands.
     at: usize,
     came: Came,
+    /// Files or history changed.
+    is_done: bool,
     /// Files that were changed for it.
     changed: FxHashSet<&'t str>,
     /// More where more was done, where more is said, and later.
@@ -416,6 +441,7 @@ impl<'l, 't> Answer<'l, 't> {
             is_partial,
             at,
             came,
+            is_done: findings().any(changes),
             changed: findings().filter_map(changed_path).collect(),
             weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
         })
@@ -439,10 +465,10 @@ impl<'l, 't> Answer<'l, 't> {
         let own = before..self.said.len() - behind;
         match self.is_all {
             true => said.extend_from_slice(&self.said[own]),
-            false => said.extend(stated(self.line.words())),
+            false => said.extend(stated_with_conclusion(self.line.words())),
         }
-        said.extend_from_slice(&self.said[self.said.len() - behind..]);
-        let text = fitted(&said, chars_max);
+        let behind = &self.said[self.said.len() - behind..];
+        let text = fitted_with(&said, behind, chars_max);
         match self.is_partial {
             true => led(SO_FAR, text),
             false => text,
@@ -465,9 +491,22 @@ impl<'l, 't> Answer<'l, 't> {
         words.map(key).collect()
     }
 
+    /// The beginning of an answer with what it comes to, where that stands further behind.
+    fn with_conclusion(&self, step: String) -> String {
+        let is_answer = self.came != Came::Changed && !self.is_partial;
+        let comes_to = is_answer.then(|| conclusion(self.line.words())).flatten();
+        let comes_to = comes_to.map(|said| cut_late(&said, STEP_BYTES_MAX));
+        match comes_to.filter(|said| !step.contains(&said[..said.floor_char_boundary(SAME_BYTES)]))
+        {
+            Some(said) => format!("{} {said}", cut_late(&step, STEP_BYTES_MAX / 2)),
+            None => step,
+        }
+    }
+
     /// In a line; of a list its first points.
     fn step(&self) -> Option<String> {
         let step = one_line(&self.said, STEP_BYTES_MAX);
+        let step = self.with_conclusion(step);
         let (lead, chars_min) = match self.is_partial {
             // a remark of the middle of work says less
             true => (SO_FAR, 2 * RESULT_CHARS_MIN),
@@ -476,6 +515,9 @@ impl<'l, 't> Answer<'l, 't> {
         (step.chars().count() >= chars_min).then(|| format!("{lead}{step}"))
     }
 }
+
+/// What begins so is the same sentence.
+const SAME_BYTES: usize = 40;
 
 fn changed_path(finding: &Finding) -> Option<&str> {
     match finding {
@@ -488,80 +530,14 @@ fn is_edit(finding: &&Finding) -> bool {
     matches!(finding, Finding::Changed { .. })
 }
 
-/// Words that end an exchange, with what they state, how many lines of that stand before and behind these words, and
-/// whether the others are everything that these state.
-type LastSaid<'l, 't> = (&'l LocatedItem<'t>, Vec<String>, (usize, usize), bool);
-
-/// The words that end an exchange: the last ones, or the report right before them where they only say that it is
-/// done. Where they name no file of what was changed, with the points of earlier reports that do.
-fn last_said<'l, 't>(exchange: &'l [LocatedItem<'t>], edits: usize) -> Option<LastSaid<'l, 't>> {
-    let words = exchange.iter().enumerate().rev();
-    let words = words.filter(|(_, line)| line.main && line.item.kind == ItemKind::Agent);
-    let mut words = words.filter(|(_, line)| !line.words().is_empty() && states(line.words()));
-    let (at, last) = words.next()?;
-    let (said, is_all) = begun(last.words());
-    let bytes: usize = said.iter().map(String::len).sum();
-    let waits = bytes < LIST_BYTES_MIN && ending(last.words()) == Ending::Waits;
-    if bytes < SHORT_BYTES || waits {
-        let long = words.take(NEAR_ANSWERS).find_map(|(at, line)| {
-            let after = exchange[at..].iter().flat_map(|line| line.item.findings);
-            let is_late = after.filter(is_edit).count() * 2 <= edits;
-            let is_long = is_late && line.words().len() >= LIST_BYTES_MIN;
-            let (list, is_all) = is_long.then(|| begun(line.words()))?;
-            let points = list.iter().filter(|line| is_point(line)).count();
-            let is_report = list.len() >= 2 && line.words().len() >= REPORT_BYTES_MIN;
-            (points >= 2 || is_report).then_some((line, list, is_all))
-        });
-        if let Some((line, mut list, is_all)) = long {
-            let behind = said.len();
-            list.extend(said);
-            return Some((line, list, (0, behind), is_all));
-        }
-    }
-    // who waits tells what is done in the words before
-    let mut all = match waits {
-        true => done_so_far(&exchange[..at]),
-        false => parts(&exchange[..at], &said),
-    };
-    let before = all.len();
-    all.extend(said);
-    (!all.is_empty()).then_some((last, all, (before, 0), is_all))
-}
-
-/// Without a list, shorter words tell of one thing.
-const REPORT_BYTES_MIN: usize = 400;
-
 /// With fewer, the words only ask.
 const ANSWER_BYTES_MIN: usize = 600;
-
-/// Words that say no more may only say that it is done.
-const SHORT_BYTES: usize = 160;
-
-/// A list that tells what was done has more.
-const LIST_BYTES_MIN: usize = 240;
 
 /// They are a list of questions.
 fn asks_back(words: &str) -> bool {
     const QUESTIONS_MIN: usize = 3;
     let lines = words.lines().map(str::trim_end);
     lines.filter(|line| line.ends_with('?')).count() >= QUESTIONS_MIN
-}
-
-/// A report: calls behind it only tidy up.
-fn is_list(words: &str) -> bool {
-    words.len() >= LIST_BYTES_MIN && words.lines().filter(|line| is_point(line)).count() >= 2
-}
-
-/// The words are a remark in the middle of work that somebody cut off.
-fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bool {
-    let after = exchange.iter().rev();
-    let after = after.take_while(|other| !std::ptr::eq(*other, line));
-    let mut after = after.filter(|other| other.main);
-    after.any(|other| match other.item.kind {
-        ItemKind::Digest => !is_list(line.words()),
-        ItemKind::Note => other.words() == INTERRUPTED,
-        _ => false,
-    })
 }
 
 /// A plan of what could be done: `Add a flag`.

@@ -2,13 +2,14 @@
 //! tables.
 
 use super::code_blocks::{Block, is_preamble, tell_only_line, without_verse};
-use super::fitted::{BEGINNING_CHARS_MAX, cut_late, is_point, points_left, without_mark};
+use super::fitted::BEGINNING_CHARS_MAX;
 use super::next_headings::is_about_next;
+use super::points::{cut_late, is_point, points_left, without_mark};
 use super::words::folded;
 use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
-use crate::rules::reports::{is_label, is_moved};
+use crate::rules::reports::{is_conclusion, is_label, is_moved};
 use crate::rules::requests::{
     RequestKind, is_chatter, is_heading_of_all, is_stale, offered, request,
 };
@@ -84,7 +85,7 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
                 .filter(|row| !is_label(row))
                 .unwrap_or_default(),
             false if bytes > bytes_max && is_point(line) => line.to_owned(),
-            false if bytes > bytes_max => break,
+            false if bytes > bytes_max && !sections.concludes() => break,
             false => said(line, bytes == 0),
         };
         bytes += said.len();
@@ -175,6 +176,11 @@ impl Sections {
         };
         self.heading =
             heading(line).filter(|text| !(is_first && is_of_all(text) || is_title(text)));
+    }
+
+    /// What follows is what all of it comes to.
+    fn concludes(&self) -> bool {
+        self.heading.as_deref().is_some_and(is_conclusion)
     }
 
     /// A line that states something.
@@ -429,7 +435,7 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
 const LEAD_IN_WORDS: usize = 3;
 
 /// Rules, headings, and what is for an agent's own window.
-fn is_drawn(line: &str) -> bool {
+pub(super) fn is_drawn(line: &str) -> bool {
     let is_rule = is_rule(line) || line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
     // `::git-push{…}` is for Codex' own window
     let is_directive = line.starts_with("::") && line.ends_with('}');
@@ -442,7 +448,7 @@ fn is_drawn(line: &str) -> bool {
 const HEADING_WORDS_MAX: usize = 6;
 
 /// What a line states; `first`: nothing was stated yet.
-fn said(line: &str, first: bool) -> String {
+pub(super) fn said(line: &str, first: bool) -> String {
     let indent = &line[..line.len() - line.trim_start().len()];
     let mut out = String::new();
     let text = without_targets(&folded(&undecorated(line.trim_start())));

@@ -1,6 +1,6 @@
 //! What belongs to a decision besides its sentence: the points below it, and the question that a no answers.
 
-use super::super::fitted::{is_point, without_mark};
+use super::super::points::{is_point, without_mark};
 use super::super::words;
 use crate::model::summary::Decision;
 use crate::rules::replies::{declines, offers_several, offers_work};

@@ -174,6 +174,7 @@ fn what_came_after_an_account_is_told_beside_it() {
     ];
     let came = result(&lines, &prompts(&lines), None);
     assert!(came.is_account);
+    assert!(came.told.contains(&2), "its request says where it is told");
     let rest: Vec<String> = came
         .rest(&FxHashSet::default())
         .into_iter()
@@ -183,4 +184,48 @@ fn what_came_after_an_account_is_told_beside_it() {
         rest,
         ["Merged the pull request of carts and closed its ticket."]
     );
+}
+
+#[test]
+fn an_answer_is_told_with_what_it_comes_to() {
+    use crate::insight::facts::prompts::prompts;
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let ways =
+        "The cart could round each row, or the sum of all rows, or both of them in one place. "
+            .repeat(6);
+    let answer = format!(
+        "Agent: Totals come from the cart alone. No page adds anything.\n\n{ways}\n\n\
+        **Recommendation:** round the sum first, since no page reads the rows. Rows may follow."
+    );
+    let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+    let lines = [
+        line(1, ItemKind::Prompt, "User: make the cart add up", &[][..]),
+        line(2, ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit),
+        line(
+            3,
+            ItemKind::Agent,
+            "Agent: The cart adds up again: the rounding was done twice before.",
+            &[],
+        ),
+        line(
+            4,
+            ItemKind::Prompt,
+            "User: where do the totals come from?",
+            &[],
+        ),
+        line(5, ItemKind::Agent, &answer, &[]),
+    ];
+    let came = result(&lines, &prompts(&lines), None);
+    let steps: Vec<&str> = came
+        .steps
+        .iter()
+        .map(|(_, step)| step.what.as_str())
+        .collect();
+    let wants = "Totals come from the cart alone. No page adds anything. Recommendation: round the sum first, since no page \
+        reads the rows. Rows may follow.";
+    assert_eq!(steps, [wants]);
 }

@@ -1,0 +1,173 @@
+//! Lines of a log that somebody pasted right behind their own words, without a blank line between.
+
+use crate::rules::requests::{RequestKind, announces_paste, hands_over, request, speaks};
+use std::ops::Range;
+
+/// Lines without a blank one between them.
+#[derive(Default)]
+pub(super) struct Paragraph<'p> {
+    /// Those that were taken for somebody's own, with the first of their sentences.
+    own: Vec<(usize, &'p str)>,
+    /// A log begins in its first line.
+    is_cut: bool,
+    /// How many were pasted.
+    pasted: usize,
+    /// The last line is one of those.
+    ends_pasted: bool,
+}
+
+impl<'p> Paragraph<'p> {
+    pub(super) fn has_own(&mut self, first: usize, line: &'p str, is_whole: bool) {
+        self.is_cut |= self.own.is_empty() && !is_whole;
+        self.own.push((first, line));
+        self.ends_pasted = false;
+    }
+
+    pub(super) fn has_pasted(&mut self, line: &str) {
+        const LOG_BYTES_MIN: usize = 12;
+        // formulas are copied in lines of some letters
+        self.pasted += usize::from(line.len() >= LOG_BYTES_MIN);
+        self.ends_pasted = true;
+    }
+
+    /// Sentences that are the log's, the last ones first: of a paragraph that is mostly a log, all but those of its first
+    /// line and of what speaks to the agent.
+    pub(super) fn of_log(self, sentences: &[String]) -> Vec<Range<usize>> {
+        const PASTED_MIN: usize = 3;
+        if self.pasted < PASTED_MIN {
+            return Vec::new();
+        }
+        let firsts = self.own.iter().map(|(first, _)| *first);
+        let ends = firsts.clone().skip(1).chain([sentences.len()]);
+        let own = firsts.zip(ends).map(|(first, end)| first..end).enumerate();
+        let gone = own.filter_map(|(nth, own)| {
+            let is_last = nth + 1 == self.own.len() && !self.ends_pasted;
+            match nth {
+                0 if self.is_cut => None,
+                0 => has_tail(&sentences[own.clone()]).then(|| own.end - 1..own.end),
+                _ => (!is_typed(self.own[nth].1, is_last)).then_some(own),
+            }
+        });
+        let mut gone: Vec<Range<usize>> = gone.collect();
+        gone.reverse();
+        gone
+    }
+}
+
+/// What stands behind whole sentences of a line without an end is the log's first line.
+fn has_tail(line: &[String]) -> bool {
+    const ENDS: [char; 3] = ['.', '?', '!'];
+    let Some((last, before)) = line.split_last() else {
+        return false;
+    };
+    let is_tail = !last.ends_with([':', '.', '?', '!']);
+    is_tail && !before.is_empty() && before.iter().all(|said| said.ends_with(ENDS))
+}
+
+/// Somebody speaks to the agent there; what leads to more of the log is the log's.
+fn is_typed(line: &str, is_last: bool) -> bool {
+    let asks = || request(line).is_some_and(|said| said.kind == RequestKind::Ask);
+    !line.ends_with(':')
+        && !line.starts_with(['-', '*', '•', '#', '>'])
+        && (speaks(line) || is_last && asks())
+}
+
+/// What stands before a log's line: `we get this: 2026/02/03 10:00:00 WARN no`.
+pub(super) fn typed_before_log(line: &str) -> &str {
+    const ONE_OF: [&str; 2] = ["{\"", "[{\""];
+    let is_log = |rest: &str| ONE_OF.iter().any(|start| rest.starts_with(start)) || is_timed(rest);
+    let mut parts = line.match_indices(": ");
+    let at = parts.find(|(at, _)| {
+        let is_led = || is_tagged(&line[at + 2..]) && announces_paste(&line[..=*at]);
+        is_log(&line[at + 2..]) || is_led()
+    });
+    // `I get this [10:00:00.123] GET /carts`
+    let mut marked = line.match_indices(" [");
+    let at = at.or_else(|| marked.find(|(at, _)| is_timed(&line[at + 2..])));
+    at.map_or(line, |(at, _)| &line[..at])
+}
+
+/// It begins with a day, or a time with seconds.
+pub(super) fn is_timed(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let digits = |until: usize| bytes[..until].iter().all(u8::is_ascii_digit);
+    bytes.len() > 10
+        && (digits(4) && matches!(bytes[4], b'-' | b'/')
+            || digits(2) && bytes[2] == b':' && bytes[5] == b':')
+}
+
+/// `[shop] listening`: a program names itself before what it logs.
+fn is_tagged(text: &str) -> bool {
+    const TAG_BYTES_MAX: usize = 32;
+    let tag = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    tag.is_some_and(|(tag, rest)| {
+        tag.len() <= TAG_BYTES_MAX && tag.starts_with(char::is_alphanumeric) && !rest.is_empty()
+    })
+}
+
+/// `Here is the doc: # Options`, and `Here is the doc:` before a document.
+pub(super) fn hands_document(line: &str) -> bool {
+    let Some((lead, rest)) = line.split_once(':') else {
+        return false;
+    };
+    let is_document = rest.trim().is_empty() || rest.trim_start().starts_with('#');
+    is_document && hands_over(&line[..=lead.len()])
+}
+
+/// What a log's line says has failed, where none of its lines says why.
+pub(super) fn failure(line: &str) -> Option<&str> {
+    const BYTES_MIN: usize = 16;
+    const CUES: [&str; 4] = [" failed", "FAILED", " exited with", "non-zero"];
+    let text = match is_tagged(line) {
+        true => line.split_once("] ").map_or(line, |(_, text)| text),
+        false => line,
+    };
+    let says = text.len() >= BYTES_MIN && CUES.iter().any(|cue| text.contains(cue));
+    says.then_some(text.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::prose;
+
+    #[test]
+    fn a_log_right_behind_words_is_the_logs() {
+        let prompt = "The shop's release fails since yesterday. What is the fix? shopper v2 installed\n\
+            Using src as the working directory\n  • skipping the banner...\n  • loading the carts\n    • no carts found\n  \
+            ⨯ release failed after 0s        error=the tree is dirty\nPlease check what changes these files:\n?? src/carts/";
+        let read = prose(prompt, &[]);
+        assert_eq!(
+            read.sentences,
+            [
+                "The shop's release fails since yesterday.",
+                "What is the fix?"
+            ]
+        );
+        assert_eq!(read.error, Some("error=the tree is dirty"));
+    }
+
+    #[test]
+    fn what_is_asked_behind_a_log_is_heard() {
+        let prompt = "I ran the shop\n[shop] listening on 1\n[shop] cart read\n[shop] cart sold\nfix the shop's total";
+        assert_eq!(
+            prose(prompt, &[]).sentences,
+            ["I ran the shop", "fix the shop's total"]
+        );
+    }
+
+    #[test]
+    fn a_log_that_begins_in_the_line_that_announces_it_is_no_ask() {
+        let prompt = "I sold a cart but got these errors: [Shop] Plan first: 5 carts, 6 rows\n[Shop] Phase 1: planning\n\
+            [Cart Agent] Process failed with code 1 after 0.4s\n[Cart Agent] nothing was printed\n\n\
+            - Here is the doc: # Options\n\n";
+        let prompt = &format!(
+            "{prompt}{}",
+            "Options go with any command of the shop.\n".repeat(20)
+        );
+        let read = prose(prompt, &[]);
+        assert_eq!(read.sentences, ["I sold a cart but got these errors"]);
+        assert_eq!(read.error, Some("Process failed with code 1 after 0.4s"));
+    }
+}
