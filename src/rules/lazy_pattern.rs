@@ -33,6 +33,9 @@ impl fmt::Debug for LazyPattern {
 /// Bytes of an automaton. Patterns that count far need more than is allowed elsewhere.
 const BYTES_MAX: usize = 32 << 20;
 
+/// Bytes of the states that a thread keeps of a pattern: few texts need those of others.
+const STATES_BYTES_MAX: usize = 128 << 10;
+
 impl LazyPattern {
     /// Of a pattern in which `\w`, `\d`, `\s`, `\b` and `[^…]` mean bytes of ASCII.
     ///
@@ -51,7 +54,9 @@ impl LazyPattern {
     /// # Errors
     /// As [`LazyPattern::new`].
     pub fn of(automaton: NFA) -> Result<LazyPattern, String> {
-        let small = DFA::config().skip_cache_capacity_check(true);
+        let small = DFA::config()
+            .skip_cache_capacity_check(true)
+            .cache_capacity(STATES_BYTES_MAX);
         let ends = DFA::builder()
             .configure(small)
             .build_from_nfa(automaton.clone());
