@@ -9,6 +9,7 @@ use super::meanwhile::meanwhile;
 use super::options::with_option;
 use super::pasted_failures::{ERROR_CHARS_MAX, shown};
 use super::prompts::{Prompt, exchange, opens};
+use super::prose::links_shortened;
 use super::words::{points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -264,6 +265,11 @@ fn said(
         }
         if is_bare_errand(words) && is_left(lines, prompt) {
             return Some(format!("{words}{NOT_DONE}"));
+        }
+        // of nothing but an address, the agent knew what to do
+        let address = prompt.prose.address.filter(|address| words == *address);
+        if address.is_some() && (answer.is_some() || is_work()) {
+            return Some(format!("{}{}", links_shortened(words), became()));
         }
         let text = agreed(lines, prompt)?;
         return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));

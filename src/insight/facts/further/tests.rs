@@ -56,6 +56,24 @@ fn an_agreement_is_told_with_what_it_agrees_with() {
 }
 
 #[test]
+fn an_address_alone_is_a_request_where_something_came_of_it() {
+    let address = "User: https://github.com/owner/shop/pull/7#pullrequestreview-12";
+    let mut talk = vec![
+        (ItemKind::Prompt, "User: list the carts"),
+        (ItemKind::Agent, "Agent: There are two carts."),
+        (ItemKind::Prompt, address),
+    ];
+    assert!(listed(&talk).is_empty());
+    talk.push((
+        ItemKind::Agent,
+        "Agent: The review has two findings about the carts, both of which are right.",
+    ));
+    let wants =
+        "shop PR #7 → The review has two findings about the carts, both of which are right.";
+    assert_eq!(listed(&talk), [wants]);
+}
+
+#[test]
 fn a_request_that_refers_back_is_told_from_the_beginning() {
     let prompt = "User: the nightly build of the shop is red again, and everybody waits for an hour \
                   until the runner in the other building says so - could we maybe build it here, on \

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// `https://github.com/owner/shop/pull/7#files` as `shop PR #7`, also behind `PR`; other addresses without what a reader
 /// skips.
-pub(super) fn links_shortened(line: &str) -> String {
+pub fn links_shortened(line: &str) -> String {
     let mut words: Vec<Cow<'_, str>> = Vec::new();
     for word in line.split_whitespace().map(shortened) {
         let named = word
