@@ -36,6 +36,11 @@ pub fn concedes(words: &str) -> bool {
     TABLE.concedes.says(first)
 }
 
+/// A person says there that what the agent did doesn't work.
+pub fn fails(sentence: &str) -> bool {
+    TABLE.fails.says(sentence)
+}
+
 /// The rows of the table, in what form they are needed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +51,7 @@ struct Rows<C> {
     removes: C,
     withdraws: C,
     concedes: C,
+    fails: C,
 }
 
 static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
@@ -57,6 +63,7 @@ static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
         removes: written.removes.into(),
         withdraws: written.withdraws.into(),
         concedes: written.concedes.into(),
+        fails: written.fails.into(),
     }
 });
 
@@ -77,5 +84,6 @@ mod tests {
         written.removes.samples.hold(removes);
         written.withdraws.samples.hold(withdraws);
         written.concedes.samples.hold(concedes);
+        written.fails.samples.hold(fails);
     }
 }

@@ -238,11 +238,8 @@ fn said(
     answer: Option<&Answer<'_>>,
     failure: impl Fn() -> Option<String>,
 ) -> Option<String> {
-    const MISSED_BYTES_MAX: usize = 120;
     let words = prompt.line.words().trim();
     if let Some(Answer::Said(answer) | Answer::Last(answer)) = answer
-        && words.len() <= MISSED_BYTES_MAX
-        && !words.contains('\n')
         && is_missed(words, exchange(lines, prompt.at))
     {
         return Some(format!("{words}{ANSWERED}{answer}"));
@@ -266,23 +263,19 @@ fn said(
         if is_bare_errand(words) && is_left(lines, prompt) {
             return Some(format!("{words}{NOT_DONE}"));
         }
-        // of nothing but an address, the agent knew what to do
-        let address = prompt.prose.address.filter(|address| words == *address);
-        if address.is_some() && (answer.is_some() || is_work()) {
-            return Some(format!("{}{}", links_shortened(words), became()));
-        }
-        let text = agreed(lines, prompt)?;
-        return (!is_moved(&text, answer)).then(|| format!("{text}{}", became()));
+        let came = || answer.is_some() || is_work();
+        let text = match prompt.prose.address {
+            // of nothing but an address, the agent knew what to do
+            Some(address) if address == words => came().then(|| links_shortened(words))?,
+            _ => agreed(lines, prompt).filter(|text| !is_moved(text, answer))?,
+        };
+        return Some(format!("{text}{}", became()));
     };
     let text = with_offer(lines, prompt, with_others(best, &requests));
     let text = with_option(text, words_before(lines, prompt).unwrap_or_default());
     let text = &with_error(prompt, best, text);
-    let is_alone = || {
-        requests
-            .iter()
-            .all(|request| is_moved(request.text, answer))
-    };
-    if best.kind == RequestKind::Ask && is_alone() {
+    let moved = |request: &Request<'_>| is_moved(request.text, answer);
+    if best.kind == RequestKind::Ask && requests.iter().all(moved) {
         let is_bare = matches!(answer, None | Some(Answer::Last(_)));
         let is_left = is_bare && is_left(lines, prompt);
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
@@ -390,6 +383,10 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
 
 /// Finished work was to be moved on, a command failed, and the log doesn't show that it was.
 fn is_missed(asked: &str, exchange: &[LocatedItem<'_>]) -> bool {
+    const BYTES_MAX: usize = 120;
+    if asked.len() > BYTES_MAX || asked.contains('\n') {
+        return false;
+    }
     let findings = || exchange.iter().flat_map(|line| line.item.findings);
     let is_failed = findings().any(|finding| matches!(finding, Finding::Failed { .. }));
     let is_made = |made: fn(&Finding) -> bool| findings().any(made);

@@ -17,6 +17,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
+use crate::rules::overtaken::fails;
 use crate::rules::replies::{asks_which, lists_options};
 use crate::rules::reports::sums_up;
 use crate::rules::requests::{RequestKind, is_move, is_objection, request};
@@ -321,6 +322,11 @@ fn answers<'l, 't>(
         }
         if next.is_some_and(|next| is_taken_up(lines, next)) {
             answer.is_taken_up = true;
+            answer.weight -= TAKEN_UP_WEIGHT;
+        }
+        // what it says of the work isn't so
+        let mut said = next.iter().flat_map(|next| &next.prose.sentences);
+        if said.by_ref().take(2).any(|said| fails(said)) {
             answer.weight -= TAKEN_UP_WEIGHT;
         }
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);

@@ -181,6 +181,34 @@ mod tests {
     }
 
     #[test]
+    fn what_somebody_says_fails_is_not_what_a_session_came_to() {
+        let told = |said: &'static str| {
+            let (first, second) = (edit("/p/cart.rs"), edit("/p/shop.rs"));
+            let first = std::array::from_fn::<_, 6, _>(|_| first[0].clone());
+            let done = "Agent: The shop's checks are done and pushed.\n\n- The cart is checked first\n- The shop is \
+                        checked behind it\n- Both are checked before each release";
+            let lines = [
+                line(ItemKind::Prompt, "User: check the cart of the shop", &[]),
+                line(ItemKind::Digest, "Action: Edit(cart.rs) → +1", &first),
+                line(ItemKind::Agent, done, &[]),
+                line(ItemKind::Prompt, said, &[]),
+                line(ItemKind::Digest, "Action: Edit(shop.rs) → +1", &second),
+                line(
+                    ItemKind::Agent,
+                    "Agent: The shop is found on every machine now, by its whole path.",
+                    &[],
+                ),
+            ];
+            let told = result(&lines, &prompts(&lines), None).result;
+            told.expect("a result").what
+        };
+        let fails = told("User: the build still fails in ci");
+        assert!(fails.starts_with("The shop is found"), "{fails}");
+        let goes_on = told("User: find the shop by its path");
+        assert!(goes_on.starts_with("The shop's checks"), "{goes_on}");
+    }
+
+    #[test]
     fn a_no_to_an_offer_refuses_no_answer() {
         let told = |answer| {
             let lines = [
