@@ -1,14 +1,16 @@
 //! What builds, linters, type checkers and the like said of a session's work: of each the last run of which the log
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
+use super::check_kinds::{Coverage, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
-use super::ran::{RanCommand, call, is_hook};
+use super::ran::{RUNNING, RanCommand, call, is_hook};
 use super::unseen_runs;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_clean, is_written, only_lists,
+    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_ci_open, is_clean, is_written,
+    only_lists, watches_ci,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
@@ -23,15 +25,21 @@ const SAID_CHARS_MAX: usize = 60;
 pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let mut all: Vec<Seen> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(call) = RanCommand::of(line) else {
+        let begun = || RanCommand::begun(line).filter(|call| call.command.contains("gh "));
+        let Some(call) = RanCommand::of(line).or_else(begun) else {
             continue;
         };
         for check in checks_of(call.command) {
             if check.words.last().is_some_and(|word| is_throwaway(word)) {
                 continue;
             }
-            let state = call.state(&check);
             let words = bare(&check.words);
+            let is_ci = watches_ci(words);
+            let goes_on = line.item.text.ends_with(RUNNING);
+            let state = match is_ci {
+                true => call.ci_state(&check).filter(|_| !goes_on),
+                false => call.state(&check),
+            };
             let key = key(words);
             let known = all.iter().position(|seen| seen.key == key);
             let known = known.map(|known| all.remove(known));
@@ -41,6 +49,7 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
                 at,
                 passed: state,
                 failed,
+                is_ci,
                 run: line.source(CheckRun {
                     command: shown(words),
                     said: state.and_then(|_| call.said(&check)),
@@ -56,8 +65,17 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let hooked = last(&is_checked_commit).unwrap_or(0);
     let told = all.into_iter().filter_map(|seen| {
         let mut run = seen.run;
-        let said = || unseen_runs::says_passed(&lines[seen.at..], &run.what.command);
-        run.what.by_agent = seen.passed.is_none() && said().is_some();
+        let later = &lines[seen.at + 1..];
+        let said = || match seen.is_ci {
+            true => says_ci_passed(later),
+            false => unseen_runs::says_passed(later, &run.what.command).is_some(),
+        };
+        // nobody knows whether it still fails
+        let is_superseded = || is_superseded(&run.what.command, later, Coverage::All);
+        if seen.passed == Some(false) && is_superseded() {
+            return None;
+        }
+        run.what.by_agent = seen.passed.is_none() && said();
         run.what.passed = seen.passed.unwrap_or(run.what.by_agent);
         if seen.passed.is_none() && !run.what.by_agent {
             return None;
@@ -86,8 +104,14 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
         let run = &check.what;
         let passed =
             |other: &&Sourced<CheckRun>| other.what.passed && program(&other.what) == program(run);
-        let is_last = || !run.changed_after || is_last_word(check, checks, lines);
-        !run.passed && !checks.iter().any(|other| passed(&other)) && is_last()
+        if run.passed || checks.iter().any(|other| passed(&other)) {
+            return false;
+        }
+        let later = later(check, lines);
+        let is_open = |later| !is_superseded(&run.command, later, Coverage::Some);
+        later.is_some_and(|later| {
+            is_open(later) && (!run.changed_after || is_last_word(checks, later))
+        })
     })?;
     let lead = match failing.what.changed_after {
         true => NOT_AGAIN,
@@ -103,17 +127,17 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
 const FAILING: &str = "Failed when it ran last: ";
 const NOT_AGAIN: &str = "Failed, and not run again after the last change: ";
 
-/// Nothing was checked or tested behind it, and nobody says that it passed.
-fn is_last_word(
+/// What stands behind a check.
+fn later<'l, 't>(
     check: &Sourced<CheckRun>,
-    checks: &[Sourced<CheckRun>],
-    lines: &[LocatedItem<'_>],
-) -> bool {
+    lines: &'l [LocatedItem<'t>],
+) -> Option<&'l [LocatedItem<'t>]> {
     let is_it = |line: &LocatedItem<'_>| (line.episode, line.line) == (check.episode, check.line);
-    let Some(at) = lines.iter().position(is_it) else {
-        return false;
-    };
-    let later = &lines[at + 1..];
+    Some(&lines[lines.iter().position(is_it)? + 1..])
+}
+
+/// Nothing was checked or tested in what stands behind a check, and nobody says that it passed.
+fn is_last_word(checks: &[Sourced<CheckRun>], later: &[LocatedItem<'_>]) -> bool {
     let stands = |other: &Sourced<CheckRun>| {
         let mut later = later.iter();
         later.any(|line| (line.episode, line.line) == (other.episode, other.line))
@@ -152,6 +176,8 @@ struct Seen {
     passed: Option<bool>,
     /// One before it failed.
     failed: bool,
+    /// It tells of checks that run elsewhere.
+    is_ci: bool,
     run: Sourced<CheckRun>,
 }
 
@@ -171,6 +197,19 @@ impl RanCommand<'_> {
             CheckEnd::First => Some(true),
             CheckEnd::Output if self.failed => None,
             CheckEnd::Output => is_clean(self.output).or_else(|| self.is_shown().then_some(true)),
+        }
+    }
+
+    /// The same of a command that waits for checks elsewhere.
+    fn ci_state(&self, check: &CommandCheck) -> Option<bool> {
+        let says = |flag: &str| check.words.iter().any(|word| word == flag);
+        // without it `gh run watch` ends with 0 whatever it saw
+        let is_told = says("checks") || says("--exit-status");
+        let is_known = is_told && !is_ci_open(self.output) && !self.command.ends_with('…');
+        match check.end {
+            CheckEnd::Own if is_known => Some(!self.failed),
+            CheckEnd::First if is_known && !self.failed => Some(true),
+            _ => None,
         }
     }
 

@@ -158,11 +158,17 @@ impl<'t> Stopped<'t> {
                 continue;
             }
             let goes_on = line.item.text.ends_with(RUNNING);
-            if ran.failed && (!is_other || !self.is_past(line)) {
+            let is_past = || is_red(line) || self.is_past(line);
+            if ran.failed && (!is_other || !is_past()) {
                 continue;
             }
             let told = match (kind, login) {
                 (Hindrance::Login, Some(login)) => format!("after `{}`", shown(&login)),
+                // what it found out then is another matter: tests may have failed
+                _ if is_other && (ran.failed || is_red(line)) => {
+                    let told = forms::difference(&self.words, &words);
+                    told.replacen("it worked", "it ran", 1)
+                }
                 _ if is_other => forms::difference(&self.words, &words),
                 (Hindrance::Sandbox, _) if goes_on => "it ran when it was started again".to_owned(),
                 (Hindrance::Sandbox, _) => "it worked when it was run again".to_owned(),
@@ -254,6 +260,12 @@ impl<'t> Stopped<'t> {
     }
 }
 
+/// Tests ran, and some failed.
+fn is_red(line: &LocatedItem<'_>) -> bool {
+    let mut findings = line.item.findings.iter();
+    findings.any(|finding| matches!(finding, Finding::Tests(run) if run.failed > 0))
+}
+
 /// What git was told after a call and did, and what was removed.
 fn git_commands<'l, 't>(
     after: &'l [LocatedItem<'t>],
@@ -309,7 +321,7 @@ fn other_way(after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
 }
 
 /// A command that is known to only read, search or ask git: it fails for what it was given.
-fn reads(command: &str) -> bool {
+pub fn reads(command: &str) -> bool {
     let name = commands::counted_as(command);
     let class = commands::of_count(&name);
     !name.starts_with('?') && matches!(class.intent, Intent::Read | Intent::Search)

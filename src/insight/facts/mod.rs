@@ -5,7 +5,9 @@
 
 mod ask;
 mod asks;
+mod borne_out;
 mod changed_files;
+mod check_kinds;
 mod checks;
 mod closing;
 mod code_blocks;
@@ -101,6 +103,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         .as_ref()
         .is_some_and(|asked| asked.what.contains("commit"));
     next.extend(left::not_permitted(lines));
+    next.extend(tasks.failed);
     next.extend(uncommitted.filter(|_| !asks_for_it));
     let is_listed = has_tasks || asked.is_some();
     next.extend(asked);
