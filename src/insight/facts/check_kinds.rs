@@ -87,22 +87,22 @@ fn kinds(command: &str) -> u8 {
 
 /// How much of what a check looks at another run has to look at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Coverage {
+pub enum Overlap {
     All,
     Some,
 }
 
 /// Behind a check that failed something shows that what it looks at may be well: another form of it or one of more passed,
 /// here or elsewhere, or the agent says so.
-pub fn is_superseded(command: &str, later: &[LocatedItem<'_>], coverage: Coverage) -> bool {
+pub fn is_superseded(command: &str, later: &[LocatedItem<'_>], coverage: Overlap) -> bool {
     let words: Vec<&str> = command.split(' ').collect();
     if watches_ci(&words) {
         return later.iter().any(starts_ci);
     }
     let kind = kinds(command);
     let covers = |other: u8| match coverage {
-        Coverage::All => kind != 0 && other & kind == kind,
-        Coverage::Some => other & kind != 0,
+        Overlap::All => kind != 0 && other & kind == kind,
+        Overlap::Some => other & kind != 0,
     };
     let passes = |line: &LocatedItem<'_>, ran: &RanCommand<'_>| {
         let is_ci = |words: &[String]| watches_ci(words) && !is_ci_open(ran.output);

@@ -1,7 +1,7 @@
 //! What builds, linters, type checkers and the like said of a session's work: of each the last run of which the log
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
-use super::check_kinds::{Coverage, is_superseded, says_ci_passed};
+use super::check_kinds::{Overlap, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand, call, is_hook};
 use super::unseen_runs;
@@ -26,18 +26,17 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let mut all: Vec<Seen> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let begun = || RanCommand::begun(line).filter(|call| call.command.contains("gh "));
-        let Some(call) = RanCommand::of(line).or_else(begun) else {
-            continue;
-        };
+        let call = RanCommand::of(line).or_else(begun);
+        let Some(call) = call else { continue };
         for check in checks_of(call.command) {
             if check.words.last().is_some_and(|word| is_throwaway(word)) {
                 continue;
             }
             let words = bare(&check.words);
             let is_ci = watches_ci(words);
-            let goes_on = line.item.text.ends_with(RUNNING);
             let state = match is_ci {
-                true => call.ci_state(&check).filter(|_| !goes_on),
+                true if line.item.text.ends_with(RUNNING) => None,
+                true => call.ci_state(&check),
                 false => call.state(&check),
             };
             let key = key(words);
@@ -70,14 +69,12 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
             true => says_ci_passed(later),
             false => unseen_runs::says_passed(later, &run.what.command).is_some(),
         };
-        // nobody knows whether it still fails
-        let is_superseded = || is_superseded(&run.what.command, later, Coverage::All);
-        if seen.passed == Some(false) && is_superseded() {
-            return None;
-        }
         run.what.by_agent = seen.passed.is_none() && said();
         run.what.passed = seen.passed.unwrap_or(run.what.by_agent);
-        if seen.passed.is_none() && !run.what.by_agent {
+        let is_open = || is_superseded(&run.what.command, later, Overlap::All);
+        // nobody knows how it ended, or whether it still fails
+        let is_unknown = seen.passed.is_none() || is_open();
+        if !run.what.passed && is_unknown {
             return None;
         }
         run.what.failed_before = seen.failed;
@@ -88,7 +85,7 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         run.what.changed_after = changed > seen.at && (hooked < changed || !run.what.passed);
         Some(run)
     });
-    let mut told: Vec<Sourced<CheckRun>> = told.collect();
+    let mut told: Vec<_> = told.collect();
     if told.is_empty() && lines.iter().any(|line| changes(line, |_| true)) {
         told.extend(said_to_pass(lines, changed));
     }
@@ -108,7 +105,7 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
             return false;
         }
         let later = later(check, lines);
-        let is_open = |later| !is_superseded(&run.command, later, Coverage::Some);
+        let is_open = |later| !is_superseded(&run.command, later, Overlap::Some);
         later.is_some_and(|later| {
             is_open(later) && (!run.changed_after || is_last_word(checks, later))
         })
@@ -506,5 +503,84 @@ mod tests {
         assert_eq!(left(&open).as_deref(), Some(wants));
         let check = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
         assert_eq!(left(&[open[0], edited, check]), None, "that may be enough");
+    }
+
+    #[test]
+    fn what_an_equal_check_passed_since_is_not_told_as_failed() {
+        let lint = (
+            "Action: Bash(npm run lint) → exit 1: one problem",
+            &FAILED[..],
+        );
+        for since in [
+            "Action: Bash(git ls-files -z | xargs -0 npx eslint) → ok, no output",
+            "Action: Bash(npx prettier --check .) → ok, no output",
+            "Action: Bash(gh run watch 7 --exit-status) → 40 lines, 2 KB",
+        ] {
+            let all = told(&[lint, (since, &OK[..])]);
+            assert!(!all.iter().any(|told| told.contains("lint")), "{all:?}");
+        }
+        let other = (
+            "Action: Bash(git commit -m 'Fix lint') → ok, no output",
+            &OK[..],
+        );
+        assert_eq!(told(&[lint, other]), ["npm run lint false "]);
+        let types = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
+        assert_eq!(told(&[lint, types])[0], "npm run lint false ");
+    }
+
+    #[test]
+    fn checks_that_ran_elsewhere_are_told() {
+        let watch = "Action: Bash(gh pr checks 7 --watch)";
+        let ends = |end: &str, findings| told(&[(&format!("{watch} → {end}"), findings)]);
+        assert_eq!(
+            ends("9 lines, 900 bytes", &OK[..]),
+            ["gh pr checks 7 --watch true "]
+        );
+        assert_eq!(
+            ends("exit 1: lint fail 2s", &FAILED[..]),
+            ["gh pr checks 7 --watch false "]
+        );
+        assert_eq!(
+            ends("exit 1: no checks reported", &FAILED[..]),
+            Vec::<String>::new()
+        );
+        let plain = "Action: Bash(gh run watch 7) → 40 lines, 2 KB";
+        assert_eq!(
+            told(&[(plain, &OK[..])]),
+            Vec::<String>::new(),
+            "it ends with 0 in any case"
+        );
+        let begun = format!("{watch} {RUNNING}");
+        let begun = LocatedItem::sample(ItemKind::Digest, 1, &begun, &[]);
+        let said = |words| LocatedItem::sample(ItemKind::Agent, 2, words, &[]);
+        let passed = |words| checks(&[begun, said(words)]).len();
+        assert_eq!(passed("Agent: CI is green on the new run."), 1);
+        assert_eq!(
+            passed("Agent: The lint job is green; tests are still running."),
+            0
+        );
+    }
+
+    #[test]
+    fn a_check_of_a_program_that_nobody_knows_is_one() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
+        let said = LocatedItem::sample(ItemKind::Agent, 2, "Agent: All checks pass.", &[]);
+        let failed = "Action: Bash(shop order check --stage=end) → exit 1: the cart is open";
+        let failed = LocatedItem::sample(ItemKind::Digest, 3, failed, &FAILED);
+        let lines = [edited, said, failed];
+        let all = checks(&lines);
+        let told: Vec<_> = all
+            .iter()
+            .map(|run| (run.what.command.as_str(), run.what.passed))
+            .collect();
+        assert_eq!(told, [("shop order check --stage=end", false)]);
+        let left = failing(&all, &lines).map(|step| step.what);
+        let wants = "Failed when it ran last: shop order check --stage=end";
+        assert_eq!(left.as_deref(), Some(wants));
     }
 }

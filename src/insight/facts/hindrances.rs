@@ -409,12 +409,29 @@ mod tests {
     }
 
     #[test]
+    fn what_was_skipped_is_not_resolved() {
+        let failed = "Action: Bash(shop update-page 7) → exit 1: Argument list too long: 'shop'";
+        let with = |said: &str| told(&[failed, said]).len();
+        assert_eq!(with("Agent: It is too long. Let me skip this step."), 0);
+        assert_eq!(
+            with("Agent: It is too long. Let me mark this as done and move on."),
+            0
+        );
+        assert_eq!(
+            with("Agent: It is too long. Let me pass it in a file instead."),
+            1
+        );
+    }
+
+    #[test]
     fn a_form_that_a_program_does_not_take_is_told_with_the_one_that_it_takes() {
         let wrapped =
             "Action: Bash(wrap npm run test) → exit 2: error: unrecognized subcommand 'npm'";
         let plain = "Action: Bash(npm run test 2>&1 | tail -3) → passed 9/9";
         assert_eq!(told(&[wrapped, plain]), ["it worked as `npm run test`"]);
         assert_eq!(told(&[wrapped]), Vec::<String>::new(), "no way was found");
+        let red = "Action: Bash(npm run test) → exit 1: the cart is empty";
+        assert_eq!(told(&[wrapped, red]), ["it ran as `npm run test`"]);
         let option = "Action: Bash(echo '[]' | shop exec close-orders --order 7) → exit 2: Error: No such option: --order";
         let help = "Action: Bash(shop exec close-orders -h) → 9 lines, 300 bytes";
         let other = "Action: Bash(shop exec list-orders) → 9 lines, 300 bytes";
@@ -448,7 +465,7 @@ mod tests {
         let sandbox = "Action: Bash(pin exec -- go test ./a) → failed 1/1 packages in 1 s: open /c/x: operation not permitted";
         let worked = "Action: Bash(pin exec -- env GOCACHE=/t/c go test ./a) → passed 1/1 packages";
         let wants = [
-            "it worked as `pin exec -- go test ./a`",
+            "it ran as `pin exec -- go test ./a`",
             "it worked as `pin exec -- env GOCACHE=/t/c go test ./a`",
         ];
         assert_eq!(told(&[version, sandbox, worked]), wants);

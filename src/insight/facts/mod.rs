@@ -50,6 +50,7 @@ mod test_runs;
 mod unseen_runs;
 mod untested;
 mod unverified;
+mod unwritten;
 mod words;
 mod written_files;
 
@@ -228,6 +229,9 @@ fn told(
             .iter_mut()
             .for_each(|step| repeats::drop_repeated(&mut step.what, &result.what));
     }
+    let unwritten = unwritten::Unwritten::of(lines);
+    let all = result.iter_mut().chain(&mut steps);
+    all.for_each(|said| unwritten.correct(&mut said.what));
     steps.retain(|step| !step.what.is_empty());
     Told {
         result,
