@@ -10,7 +10,8 @@ use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::sentences;
 
 /// Files that calls were to write and didn't.
-pub struct Unwritten<'t> {
+pub struct Unwritten<'l, 't> {
+    lines: &'l [LocatedItem<'t>],
     files: Vec<File<'t>>,
     /// Nothing else was changed.
     is_all: bool,
@@ -23,9 +24,9 @@ struct File<'t> {
     why: &'static str,
 }
 
-impl<'t> Unwritten<'t> {
+impl<'l, 't> Unwritten<'l, 't> {
     /// Looks at the calls of a session once.
-    pub fn of(lines: &[LocatedItem<'t>]) -> Unwritten<'t> {
+    pub fn of(lines: &'l [LocatedItem<'t>]) -> Unwritten<'l, 't> {
         let mut files: Vec<File<'t>> = Vec::new();
         let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
         for line in lines {
@@ -44,12 +45,14 @@ impl<'t> Unwritten<'t> {
         let mut findings = lines.iter().flat_map(|line| line.item.findings);
         Unwritten {
             is_all: !findings.any(is_change),
+            lines,
             files,
         }
     }
 
     /// Puts the log's word in the place of sentences that say otherwise.
     pub fn correct(&self, said: &mut String) {
+        self.correct_git(said);
         if self.files.is_empty() {
             return;
         }
@@ -84,6 +87,29 @@ impl<'t> Unwritten<'t> {
         }
     }
 
+    /// The same of commits and pushes.
+    fn correct_git(&self, said: &mut String) {
+        for (verb, command) in [("ommitted", "git commit"), ("ushed", "git push")] {
+            let claims = |sentence: &str| sentence.contains(verb) && claims_change(sentence);
+            if !said.contains(verb) || !said.lines().flat_map(sentences).any(claims) {
+                continue;
+            }
+            if never_worked(self.lines, command) {
+                let lines = said.lines().map(|line| {
+                    let kept = sentences(line).map(|sentence| match claims(sentence) {
+                        true => format!("`{command}` failed."),
+                        false => sentence.trim().to_owned(),
+                    });
+                    match sentences(line).any(claims) {
+                        true => kept.collect::<Vec<_>>().join(" "),
+                        false => line.to_owned(),
+                    }
+                });
+                *said = lines.collect::<Vec<_>>().join("\n");
+            }
+        }
+    }
+
     fn claimed(&self, sentence: &str) -> Option<&File<'t>> {
         let file = self
             .files
@@ -114,6 +140,38 @@ impl<'t> File<'t> {
             why,
         })
     }
+}
+
+/// Each call of this command of git failed, and nothing else can have done it.
+fn never_worked(lines: &[LocatedItem<'_>], command: &str) -> bool {
+    let verb = command.trim_start_matches("git ");
+    let mut has_failed = false;
+    for line in lines
+        .iter()
+        .filter(|line| line.item.kind == ItemKind::Digest)
+    {
+        let is_done = |finding: &Finding| {
+            matches!(
+                finding,
+                Finding::Commit { .. } | Finding::Pushed | Finding::PullRequest(_)
+            )
+        };
+        let call = call(line).unwrap_or_default();
+        let name = call.split(['(', ' ']).next().unwrap_or_default();
+        let fails = line
+            .item
+            .findings
+            .iter()
+            .any(|finding| matches!(finding, Finding::Failed { .. }));
+        has_failed |= fails && call.contains(command);
+        // a call without an answer may have worked
+        let may_work = !fails && (call.contains(verb) || call.contains("gh "));
+        let is_agent = tool(name).answer == AnswerKind::Agent;
+        if may_work || is_agent || line.item.findings.iter().any(is_done) {
+            return false;
+        }
+    }
+    has_failed
 }
 
 /// Files that a call may have written are left out: it changed them, names them and worked, or is of another agent.
@@ -156,6 +214,25 @@ mod tests {
         let mut said = said.to_owned();
         Unwritten::of(&lines).correct(&mut said);
         said
+    }
+
+    #[test]
+    fn what_git_refused_was_not_committed() {
+        let (failed, worked) = ([Finding::Failed { key: 1 }], [Finding::Worked { key: 1 }]);
+        let no = (
+            "Action: Bash(git commit -m x) → exit 1: the hook says no",
+            &failed[..],
+        );
+        let said = "Totals add up. I've committed it as one change.";
+        assert_eq!(
+            corrected(&[no], said),
+            "Totals add up. `git commit` failed."
+        );
+        let yes = ("Action: Bash(git commit -m x) → ok, no output", &worked[..]);
+        assert_eq!(corrected(&[no, yes], said), said);
+        assert_eq!(corrected(&[], said), said);
+        let open = "It is not committed.";
+        assert_eq!(corrected(&[no], open), open);
     }
 
     #[test]
