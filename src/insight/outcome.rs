@@ -56,8 +56,10 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Opti
         ..Since::default()
     };
     let says_red = fails(said).is_some();
-    let mut found = exchange.flat_map(|item| item.findings.iter().rev());
-    let is_open = found.find_map(|finding| match finding {
+    let mut found =
+        exchange.flat_map(|item| item.findings.iter().rev().map(move |found| (item, found)));
+    let is_open = found.find_map(|(item, finding)| match finding {
+        Finding::Unchanged { .. } if waits_for_leave(&item) && !since.has_changed => Some(true),
         // whoever only reviews is done when the failure is told
         Finding::Changed { .. } if says_red => Some(true),
         _ if says_red => None,
@@ -99,6 +101,8 @@ struct Since<'t> {
     has_plan: bool,
     /// Tasks by number, of which the last state is known.
     tasks: Vec<&'t str>,
+    /// A file was changed.
+    has_changed: bool,
 }
 
 impl<'t> Since<'t> {
@@ -107,6 +111,10 @@ impl<'t> Since<'t> {
     fn speaks_against(&mut self, finding: &'t Finding) -> Option<bool> {
         let is_open = |task: &Task| matches!(task.state, TaskState::Open | TaskState::Active);
         match finding {
+            Finding::Changed { .. } => {
+                self.has_changed = true;
+                None
+            }
             Finding::Plan(tasks) => {
                 let is_last = !std::mem::replace(&mut self.has_plan, true);
                 (is_last && tasks.iter().any(is_open)).then_some(true)
@@ -167,6 +175,12 @@ fn last(item: SessionItem<'_>) -> Option<Verdict> {
             _ => Verdict::Open,
         }),
     }
+}
+
+/// An edit that nobody permitted yet.
+fn waits_for_leave(item: &SessionItem<'_>) -> bool {
+    const WORDS: &str = "haven't granted";
+    item.text.contains(WORDS)
 }
 
 /// What nobody waits for an answer to: `/exit`, and what programs put in between.
@@ -280,6 +294,32 @@ mod tests {
             assert_eq!(of(&items), Some(wants), "{items:?}");
         }
         assert_eq!(outcome([exit, noise]), None);
+    }
+
+    #[test]
+    fn what_waits_for_permission_is_not_done() {
+        let (refused, changed) = (
+            [Finding::Unchanged { key: 1 }],
+            [Finding::Changed {
+                path: "/p/a.rs".into(),
+                added: 1,
+                removed: 0,
+            }],
+        );
+        let call = |text, findings| SessionItem {
+            findings,
+            ..item(ItemKind::Digest, text)
+        };
+        let words = item(ItemKind::Agent, "Agent: I've written the page.");
+        let waits = call(
+            "Action: Write(a.md) → failed: you haven't granted it yet",
+            &refused[..],
+        );
+        let failed = call("Action: Edit(a.md) → failed: no such text", &refused[..]);
+        let done = call("Action: Edit(a.rs) → +1 −0", &changed[..]);
+        assert_eq!(of(&[words, waits]), Some(SessionOutcome::InProgress));
+        assert_eq!(of(&[words, done, waits]), Some(SessionOutcome::Completed));
+        assert_eq!(of(&[words, failed]), Some(SessionOutcome::Completed));
     }
 
     #[test]

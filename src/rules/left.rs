@@ -20,18 +20,25 @@ pub fn is_settled(sentence: &str) -> bool {
     TABLE.settled.says(sentence)
 }
 
+/// The sentence says of a file that the agent wrote or changed it.
+pub fn claims_change(sentence: &str) -> bool {
+    TABLE.claims.says(sentence)
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     undone: WrittenCues,
     yours: WrittenCues,
     settled: WrittenCues,
+    claims: WrittenCues,
 }
 
 struct Table {
     undone: SentenceCues,
     yours: SentenceCues,
     settled: SentenceCues,
+    claims: SentenceCues,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -40,6 +47,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         undone: written.undone.into(),
         yours: written.yours.into(),
         settled: written.settled.into(),
+        claims: written.claims.into(),
     }
 });
 
@@ -57,5 +65,6 @@ mod tests {
         written.undone.samples.hold(is_undone);
         written.yours.samples.hold(is_yours);
         written.settled.samples.hold(is_settled);
+        written.claims.samples.hold(claims_change);
     }
 }

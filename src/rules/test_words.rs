@@ -53,6 +53,11 @@ pub fn checks_pass(words: &str) -> Option<&str> {
     TABLE.checks_pass.found(words).last().map(str::trim)
 }
 
+/// The last sentence of an agent's words that says that checks elsewhere passed, all of them.
+pub fn ci_passes(words: &str) -> Option<&str> {
+    TABLE.ci_passes.found(words).last().map(str::trim)
+}
+
 /// The sentence of an agent's words that says of what fails or complains that it isn't of this work.
 pub fn excuse(words: &str) -> Option<&str> {
     let mut said = TABLE.others.found(words);
@@ -83,6 +88,11 @@ pub fn is_only_a_check(task: &str) -> bool {
     TABLE.only_checks.says(task)
 }
 
+/// Whether a task is, among other things, to run tests or checks.
+pub fn runs_checks(task: &str) -> bool {
+    TABLE.runs_checks.says(task)
+}
+
 /// The last two sentences: the last one is often only `Let me run it:`.
 fn last(words: &str) -> Option<&str> {
     let line = words.trim().lines().next_back()?;
@@ -98,24 +108,28 @@ struct Written {
     passes: WrittenCues,
     passes_named: WrittenCues,
     checks_pass: WrittenCues,
+    ci_passes: WrittenCues,
     passes_list: WrittenCues,
     excuses: WrittenCues,
     fails: WrittenCues,
     fails_on_purpose: WrittenCues,
     others: WrittenCues,
     only_checks: WrittenCues,
+    runs_checks: WrittenCues,
 }
 
 struct Table {
     passes: SentenceCues,
     passes_named: SentenceCues,
     checks_pass: SentenceCues,
+    ci_passes: SentenceCues,
     passes_list: SentenceCues,
     excuses: SentenceCues,
     fails: SentenceCues,
     fails_on_purpose: SentenceCues,
     others: SentenceCues,
     only_checks: SentenceCues,
+    runs_checks: SentenceCues,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -124,12 +138,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         passes: written.passes.into(),
         passes_named: written.passes_named.into(),
         checks_pass: written.checks_pass.into(),
+        ci_passes: written.ci_passes.into(),
         passes_list: written.passes_list.into(),
         excuses: written.excuses.into(),
         fails: written.fails.into(),
         fails_on_purpose: written.fails_on_purpose.into(),
         others: written.others.into(),
         only_checks: written.only_checks.into(),
+        runs_checks: written.runs_checks.into(),
     }
 });
 
@@ -149,6 +165,8 @@ mod tests {
         named.hold(|words| passes_named(words, "just check").is_some());
         let checks = &written.checks_pass.samples;
         checks.hold(|words| checks_pass(words).is_some());
+        let ci = &written.ci_passes.samples;
+        ci.hold(|words| ci_passes(words).is_some());
         written
             .passes_list
             .samples
@@ -168,6 +186,7 @@ mod tests {
         written.fails_on_purpose.samples.hold(fails_on_purpose);
         written.others.samples.hold(blames_others);
         written.only_checks.samples.hold(is_only_a_check);
+        written.runs_checks.samples.hold(runs_checks);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! What builds, linters, type checkers and the like said of a session's work: of each the last run of which the log
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
+use super::check_kinds::{Overlap, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
-use super::ran::{RanCommand, call, is_hook};
+use super::ran::{RUNNING, RanCommand, call, is_hook};
 use super::unseen_runs;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_clean, is_written, only_lists,
+    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_ci_open, is_clean, is_written,
+    only_lists, watches_ci,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
@@ -23,15 +25,20 @@ const SAID_CHARS_MAX: usize = 60;
 pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let mut all: Vec<Seen> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(call) = RanCommand::of(line) else {
-            continue;
-        };
+        let begun = || RanCommand::begun(line).filter(|call| call.command.contains("gh "));
+        let call = RanCommand::of(line).or_else(begun);
+        let Some(call) = call else { continue };
         for check in checks_of(call.command) {
             if check.words.last().is_some_and(|word| is_throwaway(word)) {
                 continue;
             }
-            let state = call.state(&check);
             let words = bare(&check.words);
+            let is_ci = watches_ci(words);
+            let state = match is_ci {
+                true if line.item.text.ends_with(RUNNING) => None,
+                true => call.ci_state(&check),
+                false => call.state(&check),
+            };
             let key = key(words);
             let known = all.iter().position(|seen| seen.key == key);
             let known = known.map(|known| all.remove(known));
@@ -41,6 +48,7 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
                 at,
                 passed: state,
                 failed,
+                is_ci,
                 run: line.source(CheckRun {
                     command: shown(words),
                     said: state.and_then(|_| call.said(&check)),
@@ -56,10 +64,17 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let hooked = last(&is_checked_commit).unwrap_or(0);
     let told = all.into_iter().filter_map(|seen| {
         let mut run = seen.run;
-        let said = || unseen_runs::says_passed(&lines[seen.at..], &run.what.command);
-        run.what.by_agent = seen.passed.is_none() && said().is_some();
+        let later = &lines[seen.at + 1..];
+        let said = || match seen.is_ci {
+            true => says_ci_passed(later),
+            false => unseen_runs::says_passed(later, &run.what.command).is_some(),
+        };
+        run.what.by_agent = seen.passed.is_none() && said();
         run.what.passed = seen.passed.unwrap_or(run.what.by_agent);
-        if seen.passed.is_none() && !run.what.by_agent {
+        let is_open = || is_superseded(&run.what.command, later, Overlap::All);
+        // nobody knows how it ended, or whether it still fails
+        let is_unknown = seen.passed.is_none() || is_open();
+        if !run.what.passed && is_unknown {
             return None;
         }
         run.what.failed_before = seen.failed;
@@ -70,7 +85,7 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         run.what.changed_after = changed > seen.at && (hooked < changed || !run.what.passed);
         Some(run)
     });
-    let mut told: Vec<Sourced<CheckRun>> = told.collect();
+    let mut told: Vec<_> = told.collect();
     if told.is_empty() && lines.iter().any(|line| changes(line, |_| true)) {
         told.extend(said_to_pass(lines, changed));
     }
@@ -86,8 +101,14 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
         let run = &check.what;
         let passed =
             |other: &&Sourced<CheckRun>| other.what.passed && program(&other.what) == program(run);
-        let is_last = || !run.changed_after || is_last_word(check, checks, lines);
-        !run.passed && !checks.iter().any(|other| passed(&other)) && is_last()
+        if run.passed || checks.iter().any(|other| passed(&other)) {
+            return false;
+        }
+        let later = later(check, lines);
+        let is_open = |later| !is_superseded(&run.command, later, Overlap::Some);
+        later.is_some_and(|later| {
+            is_open(later) && (!run.changed_after || is_last_word(checks, later))
+        })
     })?;
     let lead = match failing.what.changed_after {
         true => NOT_AGAIN,
@@ -103,17 +124,17 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
 const FAILING: &str = "Failed when it ran last: ";
 const NOT_AGAIN: &str = "Failed, and not run again after the last change: ";
 
-/// Nothing was checked or tested behind it, and nobody says that it passed.
-fn is_last_word(
+/// What stands behind a check.
+fn later<'l, 't>(
     check: &Sourced<CheckRun>,
-    checks: &[Sourced<CheckRun>],
-    lines: &[LocatedItem<'_>],
-) -> bool {
+    lines: &'l [LocatedItem<'t>],
+) -> Option<&'l [LocatedItem<'t>]> {
     let is_it = |line: &LocatedItem<'_>| (line.episode, line.line) == (check.episode, check.line);
-    let Some(at) = lines.iter().position(is_it) else {
-        return false;
-    };
-    let later = &lines[at + 1..];
+    Some(&lines[lines.iter().position(is_it)? + 1..])
+}
+
+/// Nothing was checked or tested in what stands behind a check, and nobody says that it passed.
+fn is_last_word(checks: &[Sourced<CheckRun>], later: &[LocatedItem<'_>]) -> bool {
     let stands = |other: &Sourced<CheckRun>| {
         let mut later = later.iter();
         later.any(|line| (line.episode, line.line) == (other.episode, other.line))
@@ -152,6 +173,8 @@ struct Seen {
     passed: Option<bool>,
     /// One before it failed.
     failed: bool,
+    /// It tells of checks that run elsewhere.
+    is_ci: bool,
     run: Sourced<CheckRun>,
 }
 
@@ -171,6 +194,19 @@ impl RanCommand<'_> {
             CheckEnd::First => Some(true),
             CheckEnd::Output if self.failed => None,
             CheckEnd::Output => is_clean(self.output).or_else(|| self.is_shown().then_some(true)),
+        }
+    }
+
+    /// The same of a command that waits for checks elsewhere.
+    fn ci_state(&self, check: &CommandCheck) -> Option<bool> {
+        let says = |flag: &str| check.words.iter().any(|word| word == flag);
+        // without it `gh run watch` ends with 0 whatever it saw
+        let is_told = says("checks") || says("--exit-status");
+        let is_known = is_told && !is_ci_open(self.output) && !self.command.ends_with('…');
+        match check.end {
+            CheckEnd::Own if is_known => Some(!self.failed),
+            CheckEnd::First if is_known && !self.failed => Some(true),
+            _ => None,
         }
     }
 
@@ -467,5 +503,84 @@ mod tests {
         assert_eq!(left(&open).as_deref(), Some(wants));
         let check = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
         assert_eq!(left(&[open[0], edited, check]), None, "that may be enough");
+    }
+
+    #[test]
+    fn what_an_equal_check_passed_since_is_not_told_as_failed() {
+        let lint = (
+            "Action: Bash(npm run lint) → exit 1: one problem",
+            &FAILED[..],
+        );
+        for since in [
+            "Action: Bash(git ls-files -z | xargs -0 npx eslint) → ok, no output",
+            "Action: Bash(npx prettier --check .) → ok, no output",
+            "Action: Bash(gh run watch 7 --exit-status) → 40 lines, 2 KB",
+        ] {
+            let all = told(&[lint, (since, &OK[..])]);
+            assert!(!all.iter().any(|told| told.contains("lint")), "{all:?}");
+        }
+        let other = (
+            "Action: Bash(git commit -m 'Fix lint') → ok, no output",
+            &OK[..],
+        );
+        assert_eq!(told(&[lint, other]), ["npm run lint false "]);
+        let types = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
+        assert_eq!(told(&[lint, types])[0], "npm run lint false ");
+    }
+
+    #[test]
+    fn checks_that_ran_elsewhere_are_told() {
+        let watch = "Action: Bash(gh pr checks 7 --watch)";
+        let ends = |end: &str, findings| told(&[(&format!("{watch} → {end}"), findings)]);
+        assert_eq!(
+            ends("9 lines, 900 bytes", &OK[..]),
+            ["gh pr checks 7 --watch true "]
+        );
+        assert_eq!(
+            ends("exit 1: lint fail 2s", &FAILED[..]),
+            ["gh pr checks 7 --watch false "]
+        );
+        assert_eq!(
+            ends("exit 1: no checks reported", &FAILED[..]),
+            Vec::<String>::new()
+        );
+        let plain = "Action: Bash(gh run watch 7) → 40 lines, 2 KB";
+        assert_eq!(
+            told(&[(plain, &OK[..])]),
+            Vec::<String>::new(),
+            "it ends with 0 in any case"
+        );
+        let begun = format!("{watch} {RUNNING}");
+        let begun = LocatedItem::sample(ItemKind::Digest, 1, &begun, &[]);
+        let said = |words| LocatedItem::sample(ItemKind::Agent, 2, words, &[]);
+        let passed = |words| checks(&[begun, said(words)]).len();
+        assert_eq!(passed("Agent: CI is green on the new run."), 1);
+        assert_eq!(
+            passed("Agent: The lint job is green; tests are still running."),
+            0
+        );
+    }
+
+    #[test]
+    fn a_check_of_a_program_that_nobody_knows_is_one() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
+        let said = LocatedItem::sample(ItemKind::Agent, 2, "Agent: All checks pass.", &[]);
+        let failed = "Action: Bash(shop order check --stage=end) → exit 1: the cart is open";
+        let failed = LocatedItem::sample(ItemKind::Digest, 3, failed, &FAILED);
+        let lines = [edited, said, failed];
+        let all = checks(&lines);
+        let told: Vec<_> = all
+            .iter()
+            .map(|run| (run.what.command.as_str(), run.what.passed))
+            .collect();
+        assert_eq!(told, [("shop order check --stage=end", false)]);
+        let left = failing(&all, &lines).map(|step| step.what);
+        let wants = "Failed when it ran last: shop order check --stage=end";
+        assert_eq!(left.as_deref(), Some(wants));
     }
 }

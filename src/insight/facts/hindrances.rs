@@ -158,11 +158,17 @@ impl<'t> Stopped<'t> {
                 continue;
             }
             let goes_on = line.item.text.ends_with(RUNNING);
-            if ran.failed && (!is_other || !self.is_past(line)) {
+            let is_past = || is_red(line) || self.is_past(line);
+            if ran.failed && (!is_other || !is_past()) {
                 continue;
             }
             let told = match (kind, login) {
                 (Hindrance::Login, Some(login)) => format!("after `{}`", shown(&login)),
+                // what it found out then is another matter: tests may have failed
+                _ if is_other && (ran.failed || is_red(line)) => {
+                    let told = forms::difference(&self.words, &words);
+                    told.replacen("it worked", "it ran", 1)
+                }
                 _ if is_other => forms::difference(&self.words, &words),
                 (Hindrance::Sandbox, _) if goes_on => "it ran when it was started again".to_owned(),
                 (Hindrance::Sandbox, _) => "it worked when it was run again".to_owned(),
@@ -254,6 +260,12 @@ impl<'t> Stopped<'t> {
     }
 }
 
+/// Tests ran, and some failed.
+fn is_red(line: &LocatedItem<'_>) -> bool {
+    let mut findings = line.item.findings.iter();
+    findings.any(|finding| matches!(finding, Finding::Tests(run) if run.failed > 0))
+}
+
 /// What git was told after a call and did, and what was removed.
 fn git_commands<'l, 't>(
     after: &'l [LocatedItem<'t>],
@@ -309,7 +321,7 @@ fn other_way(after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
 }
 
 /// A command that is known to only read, search or ask git: it fails for what it was given.
-fn reads(command: &str) -> bool {
+pub fn reads(command: &str) -> bool {
     let name = commands::counted_as(command);
     let class = commands::of_count(&name);
     !name.starts_with('?') && matches!(class.intent, Intent::Read | Intent::Search)
@@ -397,12 +409,29 @@ mod tests {
     }
 
     #[test]
+    fn what_was_skipped_is_not_resolved() {
+        let failed = "Action: Bash(shop update-page 7) → exit 1: Argument list too long: 'shop'";
+        let with = |said: &str| told(&[failed, said]).len();
+        assert_eq!(with("Agent: It is too long. Let me skip this step."), 0);
+        assert_eq!(
+            with("Agent: It is too long. Let me mark this as done and move on."),
+            0
+        );
+        assert_eq!(
+            with("Agent: It is too long. Let me pass it in a file instead."),
+            1
+        );
+    }
+
+    #[test]
     fn a_form_that_a_program_does_not_take_is_told_with_the_one_that_it_takes() {
         let wrapped =
             "Action: Bash(wrap npm run test) → exit 2: error: unrecognized subcommand 'npm'";
         let plain = "Action: Bash(npm run test 2>&1 | tail -3) → passed 9/9";
         assert_eq!(told(&[wrapped, plain]), ["it worked as `npm run test`"]);
         assert_eq!(told(&[wrapped]), Vec::<String>::new(), "no way was found");
+        let red = "Action: Bash(npm run test) → exit 1: the cart is empty";
+        assert_eq!(told(&[wrapped, red]), ["it ran as `npm run test`"]);
         let option = "Action: Bash(echo '[]' | shop exec close-orders --order 7) → exit 2: Error: No such option: --order";
         let help = "Action: Bash(shop exec close-orders -h) → 9 lines, 300 bytes";
         let other = "Action: Bash(shop exec list-orders) → 9 lines, 300 bytes";
@@ -436,7 +465,7 @@ mod tests {
         let sandbox = "Action: Bash(pin exec -- go test ./a) → failed 1/1 packages in 1 s: open /c/x: operation not permitted";
         let worked = "Action: Bash(pin exec -- env GOCACHE=/t/c go test ./a) → passed 1/1 packages";
         let wants = [
-            "it worked as `pin exec -- go test ./a`",
+            "it ran as `pin exec -- go test ./a`",
             "it worked as `pin exec -- env GOCACHE=/t/c go test ./a`",
         ];
         assert_eq!(told(&[version, sandbox, worked]), wants);

@@ -5,7 +5,9 @@
 
 mod ask;
 mod asks;
+mod borne_out;
 mod changed_files;
+mod check_kinds;
 mod checks;
 mod closing;
 mod code_blocks;
@@ -48,6 +50,7 @@ mod test_runs;
 mod unseen_runs;
 mod untested;
 mod unverified;
+mod unwritten;
 mod words;
 mod written_files;
 
@@ -101,6 +104,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         .as_ref()
         .is_some_and(|asked| asked.what.contains("commit"));
     next.extend(left::not_permitted(lines));
+    next.extend(tasks.failed);
     next.extend(uncommitted.filter(|_| !asks_for_it));
     let is_listed = has_tasks || asked.is_some();
     next.extend(asked);
@@ -225,6 +229,9 @@ fn told(
             .iter_mut()
             .for_each(|step| repeats::drop_repeated(&mut step.what, &result.what));
     }
+    let unwritten = unwritten::Unwritten::of(lines);
+    let all = result.iter_mut().chain(&mut steps);
+    all.for_each(|said| unwritten.correct(&mut said.what));
     steps.retain(|step| !step.what.is_empty());
     Told {
         result,

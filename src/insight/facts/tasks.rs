@@ -1,6 +1,7 @@
 //! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
 //! and headings.
 
+use super::borne_out::{Proof, Ticked, proof};
 use super::history::says_unpushed;
 use super::line::LocatedItem;
 use super::next_headings::is_about_next;
@@ -22,6 +23,8 @@ const NEXT_STEPS_MAX: usize = 8;
 pub struct Tasks {
     pub done: Vec<Sourced<String>>,
     pub open: Vec<Sourced<String>>,
+    /// Ticked off, though the command for it failed.
+    pub failed: Vec<Sourced<String>>,
 }
 
 /// One task with its last state.
@@ -34,6 +37,35 @@ struct Known {
     was_open: bool,
     /// A list of tasks names it, not a check box of the agent's words.
     from_list: bool,
+    /// Where it was begun, or else listed first: an index of the session's lines.
+    from: usize,
+    /// Where it was done.
+    at: usize,
+}
+
+/// Stands before a task that was ticked off though its command failed.
+const TICKED_OFF: &str = "Ticked off, but its command failed: ";
+
+impl Known {
+    fn proof(&self, lines: &[LocatedItem<'_>]) -> Proof {
+        let ticked = Ticked {
+            text: &self.text.what,
+            from: self.from,
+            at: self.at,
+            was_active: self.was_active,
+        };
+        match self.from_list {
+            true => proof(&ticked, lines),
+            false => Proof::Open,
+        }
+    }
+
+    fn failed(self) -> Sourced<String> {
+        Sourced {
+            what: format!("{TICKED_OFF}{}", self.text.what),
+            ..self.text
+        }
+    }
 }
 
 /// Tasks that are open on a list which nobody looked at after the last prompt: a session that is over
@@ -71,9 +103,9 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
                     let is_new = |task: &&Task| !is_retold(&known, task, list);
                     let new: Vec<&Task> = list.iter().filter(is_new).collect();
                     new.into_iter()
-                        .for_each(|task| note(&mut known, task, line));
+                        .for_each(|task| note(&mut known, task, (nth, line)));
                 }
-                Finding::Task(task) => note(&mut known, task, line),
+                Finding::Task(task) => note(&mut known, task, (nth, line)),
                 _ => {}
             }
         }
@@ -83,7 +115,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         if line.item.kind == ItemKind::Agent {
             let counts = |task: &Task| Some(nth) == last || task.state == TaskState::Done;
             let boxes = boxes(line.words()).filter(counts);
-            boxes.for_each(|task| note(&mut known, &task, line));
+            boxes.for_each(|task| note(&mut known, &task, (nth, line)));
         }
     }
     let mut tasks = Tasks::default();
@@ -94,13 +126,17 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         let is_skipped = known.was_open && !known.was_active;
         !is_work && is_done && (is_skipped || known.from_list && names_file(&known.text.what))
     };
-    for Known { task, text, .. } in known
+    for known in known
         .into_iter()
         .filter(|known| !known.text.what.is_empty() && !is_needless(known))
     {
-        match task.state {
-            TaskState::Done => tasks.done.push(text),
-            TaskState::Open | TaskState::Active => tasks.open.push(text),
+        match known.task.state {
+            TaskState::Done => match known.proof(lines) {
+                Proof::Open => tasks.done.push(known.text),
+                Proof::Failed => tasks.failed.push(known.failed()),
+                Proof::Missing => {}
+            },
+            TaskState::Open | TaskState::Active => tasks.open.push(known.text),
             TaskState::Dropped => {}
         }
     }
@@ -183,13 +219,18 @@ fn names_file(task: &str) -> bool {
         .any(|word| is_source(word) || word.ends_with(".md"))
 }
 
-fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
+fn note(known: &mut Vec<Known>, task: &Task, (nth, line): (usize, &LocatedItem<'_>)) {
     let same = |known: &&mut Known| match (&known.task.id, &task.id) {
         (Some(a), Some(b)) => a == b,
         _ => known.task.text == task.text && !task.text.is_empty(),
     };
     match known.iter_mut().find(same) {
         Some(known) => {
+            match task.state {
+                state if state == known.task.state => {}
+                TaskState::Done => known.at = nth,
+                _ => known.from = nth,
+            }
             known.task.state = task.state;
             known.was_active |= task.state == TaskState::Active;
             if task.state == TaskState::Done {
@@ -202,6 +243,8 @@ fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
             was_active: task.state == TaskState::Active,
             was_open: task.state == TaskState::Open,
             from_list: line.item.kind == ItemKind::Digest,
+            from: nth,
+            at: nth,
         }),
     }
 }

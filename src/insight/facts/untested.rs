@@ -24,8 +24,8 @@ pub fn is_untested(lines: &[LocatedItem<'_>], files: &[Sourced<ChangedFile>]) ->
     kept.any(|file| is_source(&file.what.path)) && !lines.iter().any(tests)
 }
 
-/// One of its commands may have run tests, also within a task of another name.
-fn may_test(command: &str) -> bool {
+/// One of a line's commands may have run tests, also within a task of another name.
+pub fn may_test(command: &str) -> bool {
     let lower = command.to_lowercase();
     let names = |text: &str| TESTS.iter().any(|word| text.contains(word));
     // what was shortened can't be read as a script

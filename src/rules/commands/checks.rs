@@ -40,6 +40,7 @@ pub fn checks(line: &str) -> Vec<CommandCheck> {
         let wanted = Wanted {
             classes: &TABLE.classes,
             any_reader: false,
+            others: true,
         };
         read(line, 0, &wanted, &mut found);
     }
@@ -57,11 +58,26 @@ pub fn whole_test_runs(line: &str) -> Vec<CommandCheck> {
         let wanted = Wanted {
             classes: &TABLE.test_classes,
             any_reader: true,
+            others: false,
         };
         read(line, 0, &wanted, &mut found);
         found.retain(|run| test_scope(&run.words.join(" ")) == Some(TestScope::Whole));
     }
     found
+}
+
+/// Whether one of a line's commands checks, builds or tests, whatever reads its output. Cost as of [`checks`].
+pub fn checks_or_tests(line: &str) -> bool {
+    let mut found = Vec::new();
+    if TABLE.hints.is_match(line) || TABLE.test_hints.is_match(line) {
+        let wanted = Wanted {
+            classes: &TABLE.all_classes,
+            any_reader: true,
+            others: true,
+        };
+        read(line, 0, &wanted, &mut found);
+    }
+    !found.is_empty()
 }
 
 /// The command says that tests are what it runs: `npm test`, but not `make check`.
@@ -105,6 +121,39 @@ struct Wanted<'t> {
     classes: &'t [String],
     /// Also those whose output something reads that leaves out what matters.
     any_reader: bool,
+    /// Also what waits for checks elsewhere, and subcommands of unknown programs that are called so.
+    others: bool,
+}
+
+/// The command waits for checks that run elsewhere, or tells how these ended.
+pub fn watches_ci<W: AsRef<str>>(words: &[W]) -> bool {
+    TABLE.ci.iter().any(|row| {
+        let row = row.split(' ');
+        let mut words = words.iter().map(AsRef::as_ref);
+        row.into_iter().all(|part| words.next() == Some(part))
+    })
+}
+
+/// What a command that [`watches_ci`] printed doesn't say how the checks ended.
+pub fn is_ci_open(output: &str) -> bool {
+    TABLE.ci_open.is_match(output)
+}
+
+/// `shop cart check`.
+fn is_called_check<W: AsRef<str>>(words: &[W]) -> bool {
+    let words = words.iter().map(AsRef::as_ref);
+    let asks = |word: &str| matches!(word, "--help" | "-h" | "--version");
+    let is_verb = |word: &str| TABLE.verbs.iter().any(|verb| verb == word);
+    let is_other = |word: &str| {
+        TABLE.no_verbs.iter().any(|other| other == word)
+            || !word.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    let mut subs = words.clone().skip(1);
+    let (first, second) = (
+        subs.next().unwrap_or_default(),
+        subs.next().unwrap_or_default(),
+    );
+    (is_verb(first) || is_verb(second) && !is_other(first)) && !words.clone().any(asks)
 }
 
 fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck>) {
@@ -125,11 +174,12 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
             {
                 read(&script, depth + 1, wanted, found);
             }
-            Some(Ran::Words(..)) => {
+            Some(Ran::Words(words, _)) => {
                 let judged = judge(simple, depth, None);
                 let is_one = judged.is_some_and(|judged| match judged.verdict {
-                    Verdict::Class(class) => wanted.classes.contains(&class.name),
-                    Verdict::Name(_) => false,
+                    Verdict::Class(class) if wanted.classes.contains(&class.name) => true,
+                    Verdict::Class(_) => wanted.others && watches_ci(words),
+                    Verdict::Name(_) => wanted.others && is_called_check(words),
                 });
                 let any = wanted.any_reader.then_some(CheckEnd::Output);
                 if is_one && let Some(end) = end(&line[from..]).or(any) {
@@ -199,6 +249,10 @@ struct Written {
     test_hints: Vec<String>,
     test_names: Vec<String>,
     lists: Vec<String>,
+    ci: Vec<String>,
+    ci_open: Vec<String>,
+    verbs: Vec<String>,
+    no_verbs: Vec<String>,
     passes: Vec<String>,
     absent: Vec<String>,
     clean: Vec<String>,
@@ -211,7 +265,12 @@ struct Written {
 struct Table {
     classes: Vec<String>,
     test_classes: Vec<String>,
+    all_classes: Vec<String>,
     lists: Vec<String>,
+    ci: Vec<String>,
+    ci_open: AhoCorasick,
+    verbs: Vec<String>,
+    no_verbs: Vec<String>,
     passes: Vec<String>,
     hints: AhoCorasick,
     test_hints: AhoCorasick,
@@ -238,9 +297,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         clean: words(&written.clean),
         written: words(&written.written),
         broken: words(&written.broken),
+        all_classes: [&written.classes[..], &written.test_classes[..]].concat(),
         classes: written.classes,
         test_classes: written.test_classes,
         lists: written.lists,
+        ci: written.ci,
+        ci_open: words(&written.ci_open),
+        verbs: written.verbs,
+        no_verbs: written.no_verbs,
         passes: written.passes,
     }
 });

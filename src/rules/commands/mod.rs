@@ -15,8 +15,8 @@ mod test_scope;
 mod tests;
 
 pub use checks::{
-    CheckEnd, CommandCheck, checks, is_absent, is_clean, is_written, names_tests, only_lists,
-    whole_test_runs,
+    CheckEnd, CommandCheck, checks, checks_or_tests, is_absent, is_ci_open, is_clean, is_written,
+    names_tests, only_lists, watches_ci, whole_test_runs,
 };
 pub use standing::{bare, is_setting, standing};
 pub use table::{Class, class};
