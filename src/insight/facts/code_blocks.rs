@@ -63,11 +63,13 @@ pub(super) fn tell_short<'t>(all: &mut Vec<String>, behind: impl Iterator<Item =
     }
 }
 
-/// What follows is for the person to run: it says nothing of the work.
+/// What follows is for the person to run, or the lead says too little: that says nothing of the work.
 fn is_for_reader(lead: &str) -> bool {
+    const WORDS_MIN: usize = 4;
     let last = sentences(lead).last().unwrap_or_default().to_lowercase();
     let mut words = last.split(|c: char| !c.is_alphanumeric());
-    last.starts_with("to ")
+    last.split_whitespace().count() < WORDS_MIN
+        || last.starts_with("to ")
         || last.starts_with("run ")
         || words.any(|word| matches!(word, "you" | "your"))
 }

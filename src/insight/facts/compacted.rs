@@ -75,26 +75,30 @@ pub fn tell_compacted(lines: &[LocatedItem<'_>], summary: &mut Summary) -> bool 
     summary.steps.clear();
     summary.requests.clear();
     summary.outcome = Some(SessionOutcome::InProgress);
-    if summary.errors_resolved.is_empty() {
-        let mended = mended(&section(words, ERRORS)).into_iter();
-        let mended = mended.take(ERRORS_MAX);
-        summary.errors_resolved = mended
-            .map(|(error, cure)| {
-                line.source(Resolution {
-                    error,
-                    cure: Some(format!("{cure}{BY_AGENT}")),
-                    worked_at: line.line,
-                    ..Resolution::default()
-                })
-            })
-            .collect();
-    }
+    add_mended(words, line, summary);
     let left = [section(words, LEFT), section(words, NEXT), todo].concat();
     let steps = left.iter().filter(|line| is_point(line) || left.len() == 1);
     let steps = steps.map(|step| shortened(&folded(without_mark(step)), STEP_CHARS_MAX));
     let steps = steps.filter(|step| step.contains(' ')).take(STEPS_MAX);
     summary.next_steps = steps.map(|step| line.source(step)).collect();
     true
+}
+
+/// Errors of the summary, where the log shows none.
+fn add_mended(words: &str, line: &LocatedItem<'_>, summary: &mut Summary) {
+    if !summary.errors_resolved.is_empty() {
+        return;
+    }
+    let mended = mended(&section(words, ERRORS)).into_iter();
+    let mended = mended.take(ERRORS_MAX).map(|(error, cure)| {
+        line.source(Resolution {
+            error,
+            cure: Some(format!("{cure}{BY_AGENT}")),
+            worked_at: line.line,
+            ..Resolution::default()
+        })
+    });
+    summary.errors_resolved = mended.collect();
 }
 
 /// Behind what no call of the log shows.
@@ -117,16 +121,14 @@ fn mended(lines: &[&str]) -> Vec<(String, String)> {
         }
     }
     all.retain(|(_, cure)| !cure.is_empty());
-    let shortened = all.into_iter().map(|(error, cure)| {
-        let cure = shortened(cure.trim_end_matches('.'), STEP_CHARS_MAX);
-        (shortened_error(&error), cure)
-    });
-    shortened.collect()
-}
-
-fn shortened_error(error: &str) -> String {
     const ERROR_CHARS_MAX: usize = 100;
-    shortened(error, ERROR_CHARS_MAX)
+    let all = all.into_iter().map(|(error, cure)| {
+        // it stands behind `Fix:`
+        let cure = cure.strip_prefix("Fixed by ").unwrap_or(&cure);
+        let cure = shortened(cure.trim_end_matches('.'), STEP_CHARS_MAX);
+        (shortened(&error, ERROR_CHARS_MAX), cure)
+    });
+    all.collect()
 }
 
 /// What stands behind the last colon, where that is a sentence: `Compile error: no such function: Added it`.
@@ -145,9 +147,10 @@ fn made(words: &str, all: &str) -> Vec<String> {
     static PASSED: LazyLock<Regex> = LazyLock::new(|| {
         table::regex(r"(?i)\b\d+ tests?,? (?:are )?(?:all )?(?:pass|passed|passing|green)\b")
     });
-    [&COMMITTED, &PASSED]
+    // of tests the last ones are told
+    [(&COMMITTED, MADE_MAX), (&PASSED, 1)]
         .into_iter()
-        .flat_map(|names| {
+        .flat_map(|(names, most)| {
             let found = |text: &str| {
                 let lines = text
                     .lines()
@@ -155,7 +158,8 @@ fn made(words: &str, all: &str) -> Vec<String> {
                     .filter(|line| names.is_match(line));
                 let lines = lines.map(|line| format!("- {}", folded(without_mark(line))));
                 let lines = lines.map(|line| format!("{line}{BY_AGENT}"));
-                lines.take(MADE_MAX).collect::<Vec<String>>()
+                let lines: Vec<String> = lines.collect();
+                lines[lines.len().saturating_sub(most)..].to_vec()
             };
             let told = found(words);
             if told.is_empty() { found(all) } else { told }
@@ -271,7 +275,7 @@ mod tests {
             ),
             (
                 "Sums of empty carts",
-                Some("Fixed by counting them as zero (says the agent)"),
+                Some("counting them as zero (says the agent)"),
             ),
         ];
         assert_eq!(errors, wants);

@@ -33,7 +33,7 @@ pub(super) fn done_at_last(asked: &[&str], first: &str, last: &[String]) -> Opti
     Some(cut(sentence, SENTENCE_BYTES_MAX))
 }
 
-/// What words say was not done: `delete` of `so I did not delete it`.
+/// What an agent says that it did not do: `delete` of `so I did not delete it`.
 fn undone(words: &str) -> Vec<String> {
     let words: Vec<String> = words
         .split(|c: char| c.is_whitespace())
@@ -42,9 +42,16 @@ fn undone(words: &str) -> Vec<String> {
             word.replace('’', "'").to_lowercase()
         })
         .collect();
-    let negated = words.windows(2).filter_map(|pair| {
-        let is_not = matches!(pair[0].as_str(), "not" | "didn't" | "haven't" | "won't");
-        (is_not && pair[1].len() > 2).then(|| pair[1].clone())
+    let negated = words.windows(4).filter_map(|all| {
+        let [who, verb, not, what] = all else {
+            return None;
+        };
+        let (is_not, what) = match verb.as_str() {
+            "did" | "have" | "will" => (not == "not", what),
+            "didn't" | "haven't" | "won't" => (true, not),
+            _ => return None,
+        };
+        (who == "i" && is_not && what.len() > 2).then(|| what.clone())
     });
     negated.collect()
 }
@@ -64,6 +71,8 @@ mod tests {
         let first = "There is work, so I did not delete the branch.";
         let wants = "I also checked out `next`, and deleted the local branch `carts`.";
         assert_eq!(done_at_last(&asked, first, &last).as_deref(), Some(wants));
+        let of_carts = "The branch of carts is not deleted by the job.";
+        assert_eq!(done_at_last(&asked, of_carts, &last), None, "it is no deed");
         let done = "The branch of carts has no work, and is deleted.";
         assert_eq!(done_at_last(&asked, done, &last), None, "it was done then");
         let other = ["I did not delete the branch of carts.".to_owned()];

@@ -2,7 +2,6 @@
 //! with the heading above them where several lists have the same name.
 
 use super::points::{is_point, without_mark};
-use super::stated::{is_drawn, is_picture, without_targets};
 use super::words::folded;
 use crate::rules::reports::is_conclusion;
 use crate::rules::requests::is_heading_of_all;
@@ -155,46 +154,56 @@ fn is_of_all(heading: &str) -> bool {
     is_heading_of_all(heading.trim_end_matches(':'))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::insight::facts::stated::stated;
+/// Between a table's header and its rows.
+pub(super) fn is_rule(line: &str) -> bool {
+    line.starts_with('|') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
+}
 
-    #[test]
-    fn lists_of_two_owners_have_their_names() {
-        let words = "All of it:\n\n#### **Cart** (`shop/cart.rs`)\n\n**Features:**\n- adds up\n\n**Limits:**\n- no tax\n\n\
-            #### **Order** (`shop/order.rs`)\n\n**Features:**\n- ships\n";
-        let wants = [
-            "Cart: Features:",
-            "- adds up",
-            "Limits:",
-            "- no tax",
-            "Order: Features:",
-            "- ships",
-        ];
-        assert_eq!(stated(words)[..], wants);
-        let one = "## Cart\n\n### Features\n\n- adds up\n";
-        assert_eq!(stated(one), ["Features:", "- adds up"], "it is of all");
-    }
+/// Rules, headings, and what is for an agent's own window.
+pub(super) fn is_drawn(line: &str) -> bool {
+    let is_rule = is_rule(line) || line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
+    // `::git-push{…}` is for Codex' own window
+    let is_directive = line.starts_with("::") && line.ends_with('}');
+    let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
+    // what leads on is a heading in more words, too
+    let leads = line.ends_with(":**") || line.ends_with("**:");
+    let words_max = HEADING_WORDS_MAX * if leads { 2 } else { 1 };
+    let is_heading = is_bold && line.split_whitespace().count() <= words_max;
+    is_rule || is_directive || is_heading || line.starts_with('#')
+}
 
-    #[test]
-    fn a_table_has_its_heading() {
-        let words = "Carts round twice.\n\n**Faults:**\n- the row\n- the sum\n\n## Two ways\n\n\
-            | | A | B |\n|---|---|---|\n| Effort | days | weeks |\n";
-        let wants = [
-            "Carts round twice.",
-            "Faults:",
-            "- the row",
-            "- the sum",
-            "Two ways:",
-            "- Effort: A: days; B: weeks",
-        ];
-        assert_eq!(stated(words), wants);
-    }
+/// Longer ones state something.
+const HEADING_WORDS_MAX: usize = 6;
 
-    #[test]
-    fn a_bold_line_that_leads_to_code_is_no_sentence() {
-        let words = "The page has two parts.\n\n**Rows of the cart (lines 40-71, in one file of `shop`):**\n```rust\nfn a() {\n\
-            }\nfn b() {\n}\n```\n";
-        assert_eq!(stated(words), ["The page has two parts."]);
+/// A picture among words, or what says how a character is drawn.
+pub(super) fn is_picture(c: char) -> bool {
+    c >= '\u{1f000}'
+        || matches!(
+            c,
+            '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{200d}' | '\u{fe0f}'
+        )
+}
+
+/// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
+pub(super) fn without_targets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("](") {
+        let (before, after) = rest.split_at(at);
+        let target = after[2..].split_once(')');
+        let Some((start, (_, behind))) = before.rfind('[').zip(target) else {
+            break;
+        };
+        let is_code = out.matches('`').count() + before[..start].matches('`').count();
+        if is_code % 2 == 1 {
+            out.push_str(&rest[..at + 2]);
+            rest = &after[2..];
+            continue;
+        }
+        out.push_str(&before[..start]);
+        out.push_str(&before[start + 1..]);
+        rest = behind;
     }
+    out.push_str(rest);
+    out
 }

@@ -5,7 +5,7 @@ use super::code_blocks::{Block, is_preamble, tell_short, without_verse};
 use super::fitted::BEGINNING_CHARS_MAX;
 use super::next_headings::is_about_next;
 use super::points::{cut_late, is_point, points_left, without_mark};
-use super::sections::Sections;
+use super::sections::{Sections, is_drawn, is_picture, is_rule, without_targets};
 use super::words::folded;
 use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
@@ -182,11 +182,6 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.trim_matches('|').split('|').map(str::trim)
 }
 
-/// Between a table's header and its rows.
-fn is_rule(line: &str) -> bool {
-    line.starts_with('|') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
-}
-
 /// Without sentences that announce what was left out: code, pictures, prose.
 fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
     let mut kept = Vec::new();
@@ -345,22 +340,6 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
 /// A line that stands alone and says no more announces only.
 const LEAD_IN_WORDS: usize = 3;
 
-/// Rules, headings, and what is for an agent's own window.
-pub(super) fn is_drawn(line: &str) -> bool {
-    let is_rule = is_rule(line) || line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
-    // `::git-push{…}` is for Codex' own window
-    let is_directive = line.starts_with("::") && line.ends_with('}');
-    let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
-    // what leads on is a heading in more words, too
-    let leads = line.ends_with(":**") || line.ends_with("**:");
-    let words_max = HEADING_WORDS_MAX * if leads { 2 } else { 1 };
-    let is_heading = is_bold && line.split_whitespace().count() <= words_max;
-    is_rule || is_directive || is_heading || line.starts_with('#')
-}
-
-/// Longer ones state something.
-const HEADING_WORDS_MAX: usize = 6;
-
 /// What a line states; `first`: nothing was stated yet.
 pub(super) fn said(line: &str, first: bool) -> String {
     let indent = &line[..line.len() - line.trim_start().len()];
@@ -417,39 +396,6 @@ fn undecorated(line: &str) -> Cow<'_, str> {
         true => Cow::Borrowed(line),
         false => Cow::Owned(format!("{}{bare}", if is_tick { "- " } else { mark })),
     }
-}
-
-/// A picture among words, or what says how a character is drawn.
-pub(super) fn is_picture(c: char) -> bool {
-    c >= '\u{1f000}'
-        || matches!(
-            c,
-            '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{200d}' | '\u{fe0f}'
-        )
-}
-
-/// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
-pub(super) fn without_targets(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("](") {
-        let (before, after) = rest.split_at(at);
-        let target = after[2..].split_once(')');
-        let Some((start, (_, behind))) = before.rfind('[').zip(target) else {
-            break;
-        };
-        let is_code = out.matches('`').count() + before[..start].matches('`').count();
-        if is_code % 2 == 1 {
-            out.push_str(&rest[..at + 2]);
-            rest = &after[2..];
-            continue;
-        }
-        out.push_str(&before[..start]);
-        out.push_str(&before[start + 1..]);
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
 }
 
 #[cfg(test)]
