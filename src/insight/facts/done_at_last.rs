@@ -11,12 +11,12 @@ const SENTENCE_BYTES_MAX: usize = 240;
 
 /// The sentence of the last report that says so; `first` is the answer to what was asked in `asked`.
 pub(super) fn done_at_last(asked: &[&str], first: &str, last: &[String]) -> Option<String> {
-    let undone = undone(first);
-    if undone.is_empty() {
+    let left = undone(first);
+    if left.is_empty() {
         return None;
     }
     let asked: Vec<String> = asked.iter().flat_map(|said| content_words(said)).collect();
-    let undone: Vec<&String> = undone
+    let left: Vec<&String> = left
         .iter()
         .filter(|verb| asked.iter().any(|word| is_same(word, verb)))
         .collect();
@@ -24,7 +24,7 @@ pub(super) fn done_at_last(asked: &[&str], first: &str, last: &[String]) -> Opti
     let shared = |sentence: &str| {
         let words = content_words(sentence);
         let is_in = |word: &&String| words.iter().any(|own| is_same(own, word));
-        let does = undone.iter().any(|verb| is_in(verb)) && self::undone(sentence).is_empty();
+        let does = left.iter().any(is_in) && undone(sentence).is_empty();
         let shared = asked.iter().filter(is_in).count();
         (does && shared >= SHARED_MIN).then_some(shared)
     };
