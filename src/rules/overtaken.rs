@@ -15,6 +15,11 @@ pub fn is_local(sentence: &str) -> bool {
     TABLE.local.says(sentence)
 }
 
+/// The sentence says that a pull request is a draft, or waits for something before it can be merged.
+pub fn is_unmerged(sentence: &str) -> bool {
+    TABLE.unmerged.says(sentence)
+}
+
 /// The sentence says what the work does now.
 pub fn claims(sentence: &str) -> bool {
     TABLE.claims.says(sentence)
@@ -47,6 +52,7 @@ pub fn fails(sentence: &str) -> bool {
 struct Rows<C> {
     left: C,
     local: C,
+    unmerged: C,
     claims: C,
     removes: C,
     withdraws: C,
@@ -59,6 +65,7 @@ static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
     Rows {
         left: written.left.into(),
         local: written.local.into(),
+        unmerged: written.unmerged.into(),
         claims: written.claims.into(),
         removes: written.removes.into(),
         withdraws: written.withdraws.into(),
@@ -80,6 +87,7 @@ mod tests {
         let written = written();
         written.left.samples.hold(is_left);
         written.local.samples.hold(is_local);
+        written.unmerged.samples.hold(is_unmerged);
         written.claims.samples.hold(claims);
         written.removes.samples.hold(removes);
         written.withdraws.samples.hold(withdraws);

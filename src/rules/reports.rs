@@ -82,6 +82,16 @@ pub fn is_interim(sentence: &str) -> bool {
     TABLE.interim.says(sentence)
 }
 
+/// The sentence says that what the one before it tells is mended.
+pub fn is_cure(sentence: &str) -> bool {
+    TABLE.cures.says(sentence)
+}
+
+/// The sentence only counts what stands behind it: `Two things to know.`
+pub fn only_counts(sentence: &str) -> bool {
+    TABLE.counted.says(sentence)
+}
+
 /// The prompt asks for an account of the session.
 pub fn sums_up(sentence: &str) -> bool {
     TABLE.sums.says(sentence)
@@ -100,6 +110,8 @@ struct Written {
     unchanged: WrittenCues,
     ready: WrittenCues,
     interim: WrittenCues,
+    cures: WrittenCues,
+    counted: WrittenCues,
     sums: WrittenCues,
     #[cfg(test)]
     samples: Samples,
@@ -122,6 +134,8 @@ struct Table {
     unchanged: SentenceCues,
     ready: SentenceCues,
     interim: SentenceCues,
+    cures: SentenceCues,
+    counted: SentenceCues,
     sums: SentenceCues,
 }
 
@@ -138,6 +152,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         unchanged: written.unchanged.into(),
         ready: written.ready.into(),
         interim: written.interim.into(),
+        cures: written.cures.into(),
+        counted: written.counted.into(),
         sums: written.sums.into(),
     }
 });
@@ -157,6 +173,8 @@ mod tests {
         written.unchanged.samples.hold(is_unchanged);
         written.ready.samples.hold(is_readiness);
         written.interim.samples.hold(is_interim);
+        written.cures.samples.hold(is_cure);
+        written.counted.samples.hold(only_counts);
         written.sums.samples.hold(sums_up);
         for (line, wants) in written.samples.labels {
             assert_eq!(is_label(&line), wants, "{line}");

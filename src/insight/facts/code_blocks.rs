@@ -3,6 +3,7 @@
 
 use super::points::is_point;
 use super::words::folded;
+use crate::rules::words::sentences;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -27,25 +28,70 @@ impl Block {
     }
 }
 
-/// Code of one short line is told with the sentence that leads to it.
-pub(super) fn tell_only_line<'t>(all: &mut [String], behind: impl Iterator<Item = &'t str>) {
+/// Code of few short lines is told with the sentence that leads to it; without it, a sentence that only points at it
+/// goes.
+pub(super) fn tell_short<'t>(all: &mut Vec<String>, behind: impl Iterator<Item = &'t str>) {
     const CODE_CHARS_MAX: usize = 80;
-    let Some(lead) = all
-        .last_mut()
-        .filter(|last| last.ends_with(':') && !is_point(last))
-    else {
+    const LINES_MAX: usize = 3;
+    let Some(lead) = all.last_mut().filter(|last| !is_point(last)) else {
         return;
     };
     let inside = behind
         .map(str::trim)
         .take_while(|line| !line.starts_with("```"));
-    let mut inside = inside.filter(|line| !line.is_empty());
-    if let (Some(code), None) = (inside.next(), inside.next())
-        && code.chars().count() <= CODE_CHARS_MAX
-        && !code.contains('`')
+    let inside = inside.filter(|line| !line.is_empty());
+    let lines: Vec<&str> = inside.take(LINES_MAX + 1).collect();
+    let chars: usize = lines.iter().map(|line| line.chars().count() + 1).sum();
+    let is_alone = lines.len() == 1;
+    let is_plain = |line: &&str| !line.contains('`') && (is_alone || !is_open(line));
+    let is_short = (1..=LINES_MAX).contains(&lines.len())
+        && chars <= CODE_CHARS_MAX + 1
+        && lines.iter().all(is_plain)
+        && (is_alone || !is_for_reader(lead));
+    if lead.ends_with(':') {
+        if is_short {
+            let code: Vec<String> = lines.iter().map(|line| folded(line)).collect();
+            lead.push_str(&format!(" `{}`", code.join("`; `")));
+        }
+    } else if let Some(last) = sentences(lead).last()
+        && points_below(last)
     {
-        lead.push_str(&format!(" `{}`", folded(code)));
+        let before = lead.len() - last.len();
+        lead.truncate(before);
+        lead.truncate(lead.trim_end().len());
+        all.pop_if(|lead| lead.is_empty());
     }
+}
+
+/// What follows is for the person to run, or the lead says too little: that says nothing of the work.
+fn is_for_reader(lead: &str) -> bool {
+    const WORDS_MIN: usize = 4;
+    let last = sentences(lead).last().unwrap_or_default().to_lowercase();
+    let mut words = last.split(|c: char| !c.is_alphanumeric());
+    last.split_whitespace().count() < WORDS_MIN
+        || last.starts_with("to ")
+        || last.starts_with("run ")
+        || words.any(|word| matches!(word, "you" | "your"))
+}
+
+/// A line that goes on in the next one.
+fn is_open(line: &str) -> bool {
+    line.contains("<<") || line.ends_with(['{', '[', '(', ',', '\\'])
+}
+
+/// A sentence that says only that something is shown below it: `The file looks like this.`
+fn points_below(sentence: &str) -> bool {
+    const ENDS: [&str; 7] = [
+        " like this",
+        " as follows",
+        " shown below",
+        " see below",
+        " like so",
+        " is below",
+        " the following",
+    ];
+    let text = sentence.trim_end_matches(['.', ' ', '*']).to_lowercase();
+    ENDS.iter().any(|end| text.ends_with(end))
 }
 
 /// Words without verse: what an agent wrote as a poem says nothing of its work.
@@ -131,5 +177,27 @@ mod tests {
             "# Changes\n\nAll of them.\n\n## Fixed\n```".lines()
         ));
         assert!(!is_preamble("# Changes\n\nAll of them.\n```".lines()));
+    }
+
+    #[test]
+    fn code_of_few_lines_is_told_and_what_points_at_more_is_not() {
+        let told = |lead: &str, code: &str| {
+            let mut all = vec![lead.to_owned()];
+            tell_short(&mut all, format!("{code}\n```").lines());
+            all.join("\n")
+        };
+        let wants = "The page is made by: `make page`; `make index`";
+        assert_eq!(
+            told("The page is made by:", "make page\n\nmake index"),
+            wants
+        );
+        let lead = "You can make it by:";
+        assert_eq!(told(lead, "make page\nmake index"), lead);
+        let lead = "The file is safe now:";
+        assert_eq!(told(lead, "{\n  \"a\": 1\n}"), lead);
+        assert_eq!(
+            told("It is safe. The file looks like this.", "{\n}"),
+            "It is safe."
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! What an agent's words come to, where they say so: a recommendation, a verdict, a bottom line.
 
 use super::points::{is_point, without_mark};
-use super::stated::{is_drawn, said, stated};
+use super::sections::is_drawn;
+use super::stated::{said, stated};
 use crate::rules::reports::is_conclusion;
 
 /// More lines below a heading lead there.

@@ -6,7 +6,7 @@ mod points;
 use super::line::LocatedItem;
 use super::options::option_of;
 use super::prose::pasted_behind;
-use super::stated::without_targets;
+use super::sections::without_targets;
 use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;

@@ -26,6 +26,7 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
     for (at, line) in lines.iter().enumerate() {
         all.note(&lines[..=at], line);
     }
+    all.add_delegated(lines);
     let made = all.made.into_iter().map(|mut made| {
         if made.is_old {
             let now = told(&lines[made.at..], &made.commit.what);
@@ -42,6 +43,11 @@ struct Commits<'t> {
     made: Vec<Made<'t>>,
     /// Calls that commit.
     tried: Vec<&'t str>,
+    /// A sub-agent worked.
+    is_delegated: bool,
+    /// What git listed that no call of the log made: before the first sub-agent, and behind it, with where.
+    older: Vec<&'t str>,
+    listed: Vec<(usize, &'t str, &'t str)>,
     rewritten_at: Option<usize>,
 }
 
@@ -54,8 +60,12 @@ impl<'t> Commits<'t> {
             squashes = command.contains("--autosquash");
             rewrite(&mut self.made, command);
         }
-        if line.item.kind == ItemKind::Digest && line.item.text.contains("git commit") {
-            self.tried.push(line.item.text);
+        if line.item.kind == ItemKind::Digest {
+            let text = line.item.text;
+            self.is_delegated |= SUB_AGENTS.iter().any(|call| text.starts_with(call));
+            if text.contains("git commit") {
+                self.tried.push(text);
+            }
         }
         let mut is_sent = false;
         for finding in line.item.findings {
@@ -142,7 +152,7 @@ impl<'t> Commits<'t> {
     }
 
     /// Git lists a commit; one that nobody saw made is the session's where a call tried to make it.
-    fn list(&mut self, until: &[LocatedItem<'t>], hash: &str, subject: &'t str, is_sent: bool) {
+    fn list(&mut self, until: &[LocatedItem<'t>], hash: &'t str, subject: &'t str, is_sent: bool) {
         let known = self.made.iter_mut().rfind(|made| made.subject == subject);
         match known {
             Some(made) => made.list(hash, is_sent),
@@ -153,9 +163,55 @@ impl<'t> Commits<'t> {
                 });
                 self.made.extend(made);
             }
-            None => {}
+            None if !self.is_delegated => self.older.push(hash),
+            None => self.listed.push((until.len() - 1, hash, subject)),
         }
     }
+
+    /// Adds what sub-agents committed whose logs are not there: git lists it behind them, and the agent names it in a line
+    /// with a commit of the session.
+    fn add_delegated(&mut self, lines: &[LocatedItem<'t>]) {
+        if self.listed.is_empty() || self.made.is_empty() {
+            return;
+        }
+        let own: Vec<String> = self
+            .made
+            .iter()
+            .map(|made| made.commit.what.hash.clone())
+            .collect();
+        let names = |text: &str, hash: &str| hash.len() >= 7 && text.contains(&hash[..7]);
+        let accounts: Vec<&str> = lines
+            .iter()
+            .filter(|line| line.main && line.item.kind == ItemKind::Agent)
+            .flat_map(|line| line.words().lines())
+            .filter(|text| text.contains("ommit") && own.iter().any(|hash| names(text, hash)))
+            .collect();
+        for (at, hash, subject) in std::mem::take(&mut self.listed) {
+            let is_older = self.older.iter().any(|older| is_same_hash(older, hash));
+            let is_known = self
+                .made
+                .iter()
+                .any(|made| is_same_hash(&made.commit.what.hash, hash));
+            if is_older || is_known || !accounts.iter().any(|text| names(text, hash)) {
+                continue;
+            }
+            let Some(mut made) = Made::new(&lines[..=at], hash, subject) else {
+                continue;
+            };
+            let mut later = lines[at..].iter().flat_map(|line| line.item.findings);
+            made.commit.what.pushed = later.any(|finding| matches!(finding, Finding::Pushed));
+            // git lists the last one first
+            let place = self.made.iter().position(|other| other.at >= at);
+            self.made.insert(place.unwrap_or(self.made.len()), made);
+        }
+    }
+}
+
+/// How calls of sub-agents begin.
+const SUB_AGENTS: [&str; 2] = ["Action: Task(", "Action: Agent("];
+
+fn is_same_hash(one: &str, other: &str) -> bool {
+    !one.is_empty() && (one.starts_with(other) || other.starts_with(one))
 }
 
 /// The first line of the commit that one is to be squashed into.

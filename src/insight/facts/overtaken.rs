@@ -5,9 +5,9 @@ use super::line::LocatedItem;
 use super::points::is_point;
 use super::prompts::opens;
 use crate::model::exchange::ItemKind;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, PullRequestState};
 use crate::model::summary::Sourced;
-use crate::rules::overtaken::{claims, concedes, is_left, is_local, removes};
+use crate::rules::overtaken::{claims, concedes, is_left, is_local, is_unmerged, removes};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_unchanged;
 use crate::rules::words::{content_words, is_same, is_stopword, sentences};
@@ -94,6 +94,7 @@ struct Later<'o> {
     is_changed: bool,
     is_committed: bool,
     is_pushed: bool,
+    is_merged: bool,
     disputes: Vec<&'o [String]>,
     removed: Vec<&'o [String]>,
     restored: Vec<&'o str>,
@@ -107,6 +108,12 @@ impl<'o> Later<'o> {
             Finding::Changed { path, .. } => !is_throwaway(path),
             _ => is_made(finding),
         };
+        let is_merge = |finding: &Finding| match finding {
+            Finding::PullRequestState { state, done, .. } => {
+                *done && *state == PullRequestState::Merged
+            }
+            _ => false,
+        };
         fn behind(said: &[(usize, Vec<String>)], at: usize) -> Vec<&[String]> {
             let later = said.iter().filter(|(other, _)| *other > at);
             later.map(|(_, words)| words.as_slice()).collect()
@@ -115,6 +122,7 @@ impl<'o> Later<'o> {
             is_changed: findings().any(is_edit),
             is_committed: findings().any(is_made),
             is_pushed: findings().any(|finding| matches!(finding, Finding::Pushed)),
+            is_merged: findings().any(is_merge),
             disputes: behind(&all.disputes, at),
             removed: behind(&all.removed, at),
             restored: {
@@ -139,6 +147,20 @@ impl<'o> Later<'o> {
             rest = behind;
         }
         out.push_str(rest);
+        // what stands beside it in its sentence may stand; of a list hardly anything would
+        if let Some((one, other)) = out
+            .split_once("; ")
+            .filter(|(_, other)| !other.contains("; "))
+        {
+            let stands = match (self.is_moved_since(one), self.is_moved_since(other)) {
+                (true, false) => Some(other),
+                (false, true) => Some(one),
+                _ => None,
+            };
+            out = stands.map_or(out.clone(), |part| {
+                format!("{}.", part.trim_end_matches('.'))
+            });
+        }
         (!self.is_over(&out)).then_some(out)
     }
 
@@ -156,7 +178,7 @@ impl<'o> Later<'o> {
             true => self.is_pushed,
             false => self.is_committed,
         };
-        is_moved && is_local(text)
+        is_moved && is_local(text) || self.is_merged && is_unmerged(text)
     }
 
     fn is_disputed(&self, sentence: &str) -> bool {
@@ -367,5 +389,34 @@ mod tests {
         assert_eq!(told(1, &back), "All of it is done.\n1. Carts add up once.");
         let other = lines("Agent: Reverted the page to what it was.");
         assert_eq!(told(1, &other), other[1].words());
+    }
+
+    #[test]
+    fn a_state_is_told_until_a_commit_or_a_merge() {
+        let commit = [Finding::Commit {
+            hash: "0abc123".into(),
+            subject: "Round once".into(),
+            again: false,
+            size: None,
+        }];
+        let merge = [Finding::PullRequestState {
+            named: "#7".into(),
+            state: PullRequestState::Merged,
+            done: true,
+        }];
+        let words = "Agent: Carts add up. Working tree has 16 modified files; no commit made. The PR is still a draft. \
+            Ticket 7 is closed; not committed.";
+        let said = line(1, ItemKind::Agent, words, &[]);
+        let lines = |findings| {
+            [
+                said,
+                line(2, ItemKind::Digest, "Action: Bash(x) → ok", findings),
+            ]
+        };
+        assert_eq!(told(0, &lines(&[][..])), said.words());
+        let wants = "Carts add up. The PR is still a draft. Ticket 7 is closed.";
+        assert_eq!(told(0, &lines(&commit[..])), wants);
+        let wants = said.words().replace(" The PR is still a draft.", "");
+        assert_eq!(told(0, &lines(&merge[..])), wants);
     }
 }

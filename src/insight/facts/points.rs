@@ -1,6 +1,7 @@
 //! Points of lists and sentences of paragraphs, and how these are cut. Knows no report.
 
 use super::words::clipped;
+use crate::rules::reports::{is_cure, only_counts};
 use crate::rules::words::sentences;
 
 /// So many sentences of a paragraph; what leads to a list leads on.
@@ -8,8 +9,20 @@ pub(super) fn first_sentences(line: &str, most: usize) -> String {
     if most > line.len() || line.ends_with(':') && sentences(line).nth(1).is_none() {
         return line.to_owned();
     }
-    let mut all = sentences(line);
-    let kept: Vec<&str> = all.by_ref().take(most).collect();
+    let mut all = sentences(line).peekable();
+    let mut kept: Vec<&str> = all.by_ref().take(most).collect();
+    // a problem is told with its cure, or neither is
+    if (2..=FEW_SENTENCES).contains(&most) && all.peek().is_some_and(|next| is_cure(next)) {
+        kept.pop();
+    }
+    while kept.len() >= most
+        && let Some(cure) = all.next_if(|next| is_cure(next))
+    {
+        kept.push(cure);
+    }
+    if all.peek().is_some() {
+        kept.truncate(closed(&kept));
+    }
     let mut text = kept.join(" ");
     if let Some(lead) = all.last().filter(|last| last.ends_with(':')) {
         text.push(' ');
@@ -17,6 +30,9 @@ pub(super) fn first_sentences(line: &str, most: usize) -> String {
     }
     text
 }
+
+/// Where paragraphs have no more, other lines wait for room.
+const FEW_SENTENCES: usize = 2;
 
 pub(super) fn short_point(line: &str, bytes_max: usize) -> String {
     match line.len() > bytes_max {
@@ -74,22 +90,37 @@ pub(super) fn cut_late(text: &str, bytes_max: usize) -> String {
     out
 }
 
-/// As many sentences as fit.
+/// As many sentences as fit. A problem is told with its cure, or neither is.
 pub(super) fn cut(text: &str, bytes_max: usize) -> String {
-    let mut out = String::new();
+    let mut kept: Vec<&str> = Vec::new();
+    let mut bytes = 0;
     for sentence in sentences(text) {
-        if out.len() + sentence.len() > bytes_max {
+        if bytes + sentence.len() > bytes_max + usize::from(!kept.is_empty()) {
+            let is_cure = !kept.is_empty() && is_cure(sentence);
+            match (is_cure, kept.len()) {
+                (true, 1) => kept.push(clipped(sentence, CURE_CHARS_MAX)),
+                (true, _) => drop(kept.pop()),
+                (false, _) => kept.truncate(closed(&kept)),
+            }
             break;
         }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(sentence);
+        bytes += sentence.len() + 1;
+        kept.push(sentence);
     }
-    match out.is_empty() {
+    match kept.is_empty() {
         true => format!("{}…", clipped(text, bytes_max.saturating_sub(3))),
-        false => out,
+        false => kept.join(" "),
     }
+}
+
+/// Behind the only sentence that has room.
+const CURE_CHARS_MAX: usize = 120;
+
+/// How many of these sentences stand without what was cut behind them; the first one does in any case.
+fn closed(sentences: &[&str]) -> usize {
+    let open = sentences.iter().rev();
+    let open = open.take_while(|last| only_counts(last)).count();
+    (sentences.len() - open).max(sentences.len().min(1))
 }
 
 /// Two points of the first rank that are in lists of two kinds, one numbered: the second begins a list.
@@ -112,5 +143,29 @@ mod tests {
         assert_eq!(cut_late(point, 75), wants);
         let point = "The cart takes the lock twice. The shop waits for the lock of the cart.";
         assert_eq!(cut_late(point, 60), "The cart takes the lock twice.");
+    }
+
+    #[test]
+    fn a_problem_is_told_with_its_cure() {
+        let text = "Rows are wrapped. The tool dropped the blanks of all cells. Restored all of them. Pages build.";
+        let told = |most| first_sentences(text, most);
+        assert_eq!(told(2), "Rows are wrapped.");
+        let wants =
+            "Rows are wrapped. The tool dropped the blanks of all cells. Restored all of them.";
+        assert_eq!((told(3), cut(text, 80)), (wants.into(), wants.into()));
+        assert_eq!(cut(text, 60), "Rows are wrapped.");
+        let wants = "The tool dropped the blanks of all cells. Restored all of them.";
+        assert_eq!(cut(&text[18..], 50), wants);
+    }
+
+    #[test]
+    fn what_only_counts_the_rest_goes_with_it() {
+        let text = "Rows are wrapped. Two things to know. Tabs stay. Blanks don't.";
+        assert_eq!(first_sentences(text, 2), "Rows are wrapped.");
+        assert_eq!(cut(text, 40), "Rows are wrapped.");
+        assert_eq!(
+            cut(text, 60),
+            "Rows are wrapped. Two things to know. Tabs stay."
+        );
     }
 }

@@ -2,6 +2,7 @@
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
 use super::conclusions::{conclusion, stated_with_conclusion};
+use super::done_at_last::done_at_last;
 use super::fitted::{BEGINNING_CHARS_MAX, fitted_with};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::last_words::{SHORT_BYTES, is_cut, is_list, last_said};
@@ -10,7 +11,7 @@ use super::points::{cut_late, is_point, without_mark};
 use super::prompts::{Prompt, exchange, starts};
 use super::remarks;
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
-use super::stated::{STEP_BYTES_MAX, one_line};
+use super::stated::{STEP_BYTES_MAX, one_line, stated};
 use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::{folded, points_back, shortened};
 use crate::model::exchange::ItemKind;
@@ -119,6 +120,9 @@ pub fn result(
     if main.is_partial && text.len() < SHORT_BYTES {
         text = unfinished(lines, &main, &text);
     }
+    let ended = opening
+        .as_ref()
+        .and_then(|first| ended(first, &answers, main.at, prompts));
     let told = opening.iter().map(|answer| answer.at);
     let told = told.chain([main.at]).collect();
     let opening = opening.map(|answer| answer.line.source(opening_text(lines, &answer, &main)));
@@ -132,6 +136,9 @@ pub fn result(
             None => text,
         };
     }
+    if let Some(ended) = ended.filter(|_| !text.is_empty()) {
+        text = format!("{text}\n{ended}");
+    }
     Results {
         result: (!text.is_empty()).then(|| main.line.source(text)),
         opening,
@@ -141,6 +148,23 @@ pub fn result(
         withdrawn,
         own,
     }
+}
+
+/// What the last report behind the main answer says was done of what was asked first, and left then.
+fn ended(
+    first: &Answer<'_, '_>,
+    answers: &[Answer<'_, '_>],
+    main: usize,
+    prompts: &[Prompt<'_, '_>],
+) -> Option<String> {
+    let last = answers.iter().max_by_key(|answer| answer.at)?;
+    let is_report = last.at > main.max(first.at) && last.is_done && !last.is_partial;
+    let prompt = prompts.iter().find(|prompt| prompt.at == first.at)?;
+    let asked: Vec<&str> = prompt.prose.sentences.iter().map(|said| &**said).collect();
+    let words = last.line.words();
+    is_report
+        .then(|| done_at_last(&asked, first.line.words(), &stated(words)))
+        .flatten()
 }
 
 /// What an answer beside the main one says, led by what it is there.

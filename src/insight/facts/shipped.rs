@@ -4,7 +4,10 @@ use super::line::LocatedItem;
 use super::words::clipped;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
+use crate::rules::table;
 use crate::rules::words::{content_words, is_same};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// With fewer words it says nothing.
 const WORDS_MIN: usize = 2;
@@ -29,12 +32,22 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>], asked: &[String]) -> Option<Str
         let title = after[1..].split_once(mark)?.0;
         (!title.contains(['…', '$'])).then_some(title)
     });
-    let says = |subject: &&str| {
-        content_words(subject).len() >= WORDS_MIN && !subject.starts_with("Merge ")
-    };
+    let says =
+        |subject: &&str| content_words(subject).len() >= WORDS_MIN && !is_of_history(subject);
     let title = title.filter(|title| says(title)).map(|title| ("PR", title));
     let (what, subject) = title.or_else(|| Some(("commit", nearest(lines, asked, says)?)))?;
     Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
+}
+
+/// It says what was done to a history or a release, not what for: what a fixup mends is another's aim.
+fn is_of_history(subject: &str) -> bool {
+    static CUES: LazyLock<Regex> = LazyLock::new(|| {
+        let marks = r"(?:fixup|squash|amend)! ";
+        let moves = r"(?:\w+(?:\([^)]*\))?!?: )?(?:merge|revert|bump|release|version|prepare release|cut release|update (?:the )?version)\b";
+        let number = r"v?\d+\.\d+(?:\.\d+)?\b";
+        table::regex(&format!("(?i)^(?:{marks}|{moves}|{number})"))
+    });
+    CUES.is_match(subject)
 }
 
 /// The subject that has most of these words, of two the first.
@@ -45,8 +58,7 @@ fn nearest<'t>(
 ) -> Option<&'t str> {
     let findings = lines.iter().flat_map(|line| line.item.findings);
     let subjects = findings.filter_map(|finding| match finding {
-        // it mends what another commit is about
-        Finding::Commit { subject, .. } => Some(subject.trim_start_matches("fixup! ")),
+        Finding::Commit { subject, .. } => Some(subject.as_str()),
         _ => None,
     });
     let shared = |subject: &str| {
@@ -95,7 +107,7 @@ mod tests {
             size: None,
         }];
         let mended = line("Action: Bash(git commit) → ok", &mending);
-        assert_eq!(shipped(&[mended], &[]).as_deref(), Some(wants));
+        assert_eq!(shipped(&[mended], &[]), None, "it is another's aim");
         let call = "Action: Bash(gh pr create --title \"Totals that add up\" --body x) → ok";
         let opened = line(call, &[]);
         let wants = "PR: Totals that add up";

@@ -1,18 +1,17 @@
 //! What an agent's words state, line by line, without what only leads to it: prose, points of lists, rows of
 //! tables.
 
-use super::code_blocks::{Block, is_preamble, tell_only_line, without_verse};
+use super::code_blocks::{Block, is_preamble, tell_short, without_verse};
 use super::fitted::BEGINNING_CHARS_MAX;
 use super::next_headings::is_about_next;
 use super::points::{cut_late, is_point, points_left, without_mark};
+use super::sections::{Sections, is_drawn, is_picture, is_rule, without_targets};
 use super::words::folded;
 use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
-use crate::rules::reports::{is_conclusion, is_label, is_moved};
-use crate::rules::requests::{
-    RequestKind, is_chatter, is_heading_of_all, is_stale, offered, request,
-};
+use crate::rules::reports::{is_label, is_moved};
+use crate::rules::requests::{RequestKind, is_chatter, is_stale, offered, request};
 use crate::rules::words::sentences;
 use std::borrow::Cow;
 
@@ -49,7 +48,7 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
-    let mut sections = Sections::default();
+    let mut sections = Sections::of(words);
     let mut lines = words.lines().map(str::trim_end).peekable();
     while let Some(line) = lines.next() {
         let line = unquoted(line);
@@ -59,7 +58,7 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
             block = block.behind(bare);
             is_before = block == Block::Text && is_preamble(lines.clone());
             if block == Block::Code {
-                tell_only_line(&mut all, lines.clone());
+                tell_short(&mut all, lines.clone());
             }
         }
         is_before &= !bare.starts_with("## ");
@@ -67,7 +66,9 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
             break;
         }
         let is_code = fence || block == Block::Code || is_code(bare);
-        if is_code || is_before || bare.is_empty() || is_label(bare) {
+        // the rule of a table ends no section
+        let is_idle = is_code || is_before || is_rule(bare) || is_label(bare);
+        if is_idle || bare.is_empty() {
             continue;
         }
         if is_drawn(bare) {
@@ -148,68 +149,6 @@ fn untagged(line: &str) -> &str {
     closed.map_or(line, |(before, _)| before)
 }
 
-/// Headings of some words, with what stands behind them.
-#[derive(Default)]
-struct Sections {
-    /// The last heading, until something stands behind it.
-    heading: Option<String>,
-    /// Lines that have their heading before them.
-    joined: Vec<usize>,
-}
-
-impl Sections {
-    /// A heading, or the end. The one before has nothing behind it: it stays where it states something itself.
-    fn begin(&mut self, line: &str, all: &mut Vec<String>) {
-        let states = |heading: &String| heading.contains(" — ") || heading.contains(" → ");
-        if let Some(mut stated) = self.heading.take().filter(states) {
-            stated.pop();
-            self.joined.push(all.len());
-            all.push(stated);
-        }
-        let is_first = !all.iter().any(|line| line.ends_with(':'));
-        // what stands above all of it says what was asked
-        let is_title = |text: &String| {
-            let names = TITLES
-                .iter()
-                .any(|title| text.to_lowercase().starts_with(title));
-            all.is_empty() && names && text.split_whitespace().count() > TITLE_WORDS
-        };
-        self.heading =
-            heading(line).filter(|text| !(is_first && is_of_all(text) || is_title(text)));
-    }
-
-    /// What follows is what all of it comes to.
-    fn concludes(&self) -> bool {
-        self.heading.as_deref().is_some_and(is_conclusion)
-    }
-
-    /// A line that states something.
-    fn add(&mut self, said: String, all: &mut Vec<String>) {
-        match self.heading.take() {
-            None => all.push(said),
-            Some(heading) if is_point(&said) || said.ends_with(':') => all.extend([heading, said]),
-            Some(heading) if is_of_all(&heading) => all.push(said),
-            Some(heading) => {
-                self.joined.push(all.len());
-                all.push(format!("{heading} {said}"));
-            }
-        }
-    }
-
-    /// As points, but for what leads to a list.
-    fn listed(&self, mut all: Vec<String>) -> Vec<String> {
-        for nth in self.joined.iter().copied() {
-            let next = all
-                .get(nth + 1)
-                .filter(|_| !self.joined.contains(&(nth + 1)));
-            if !next.is_some_and(|next| is_point(next)) && self.joined.len() > 1 {
-                all[nth].insert_str(0, "- ");
-            }
-        }
-        all
-    }
-}
-
 /// What stands further behind is no result any more.
 const LINES_READ_MAX: usize = 60;
 const READ_BYTES_MAX: usize = 3 * BEGINNING_CHARS_MAX;
@@ -241,39 +180,6 @@ fn row(line: &str, columns: &[&str]) -> String {
 
 fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.trim_matches('|').split('|').map(str::trim)
-}
-
-/// Between a table's header and its rows.
-fn is_rule(line: &str) -> bool {
-    line.starts_with('|') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
-}
-
-/// What a heading says of the list behind it: `Before:`.
-fn heading(line: &str) -> Option<String> {
-    if line.starts_with("::") {
-        return None;
-    }
-    let text = without_targets(&folded(line.trim_matches(['#', ' '])));
-    let text =
-        text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || is_picture(c));
-    let text = without_mark(text);
-    let says = text.contains(char::is_alphabetic);
-    (says && !text.ends_with('?')).then(|| format!("{text}:"))
-}
-
-/// Such a heading above everything, in more words than these, is a title.
-const TITLES: [&str; 6] = [
-    "analysis",
-    "review",
-    "investigation",
-    "report",
-    "plan",
-    "phase",
-];
-const TITLE_WORDS: usize = 4;
-
-fn is_of_all(heading: &str) -> bool {
-    is_heading_of_all(heading.trim_end_matches(':'))
 }
 
 /// Without sentences that announce what was left out: code, pictures, prose.
@@ -434,19 +340,6 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
 /// A line that stands alone and says no more announces only.
 const LEAD_IN_WORDS: usize = 3;
 
-/// Rules, headings, and what is for an agent's own window.
-pub(super) fn is_drawn(line: &str) -> bool {
-    let is_rule = is_rule(line) || line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
-    // `::git-push{…}` is for Codex' own window
-    let is_directive = line.starts_with("::") && line.ends_with('}');
-    let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
-    let is_heading = is_bold && line.split_whitespace().count() <= HEADING_WORDS_MAX;
-    is_rule || is_directive || is_heading || line.starts_with('#')
-}
-
-/// Longer ones state something.
-const HEADING_WORDS_MAX: usize = 6;
-
 /// What a line states; `first`: nothing was stated yet.
 pub(super) fn said(line: &str, first: bool) -> String {
     let indent = &line[..line.len() - line.trim_start().len()];
@@ -503,39 +396,6 @@ fn undecorated(line: &str) -> Cow<'_, str> {
         true => Cow::Borrowed(line),
         false => Cow::Owned(format!("{}{bare}", if is_tick { "- " } else { mark })),
     }
-}
-
-/// A picture among words, or what says how a character is drawn.
-fn is_picture(c: char) -> bool {
-    c >= '\u{1f000}'
-        || matches!(
-            c,
-            '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{200d}' | '\u{fe0f}'
-        )
-}
-
-/// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
-pub(super) fn without_targets(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("](") {
-        let (before, after) = rest.split_at(at);
-        let target = after[2..].split_once(')');
-        let Some((start, (_, behind))) = before.rfind('[').zip(target) else {
-            break;
-        };
-        let is_code = out.matches('`').count() + before[..start].matches('`').count();
-        if is_code % 2 == 1 {
-            out.push_str(&rest[..at + 2]);
-            rest = &after[2..];
-            continue;
-        }
-        out.push_str(&before[..start]);
-        out.push_str(&before[start + 1..]);
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
 }
 
 #[cfg(test)]

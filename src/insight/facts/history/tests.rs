@@ -294,3 +294,30 @@ fn a_commit_has_the_size_that_git_printed_until_it_is_rewritten() {
     let rebase = line(2, "Action: Bash(git rebase main) → ok", &[]);
     assert_eq!(sizes(&[one, rebase]), None);
 }
+
+#[test]
+fn what_a_sub_agent_committed_is_the_sessions_where_git_and_the_agent_say_so() {
+    let older = listed("aaaaaaa1", "Add a shop", false);
+    let theirs = [
+        listed("ccccccc3", "Round totals", false),
+        listed("bbbbbbb2", "Add carts", false),
+        older.clone(),
+    ]
+    .concat();
+    let own = made("ddddddd4", "Note it", false);
+    let account = "Agent: Done.\n\n**Commits:** `bbbbbbb` → `ccccccc` → `ddddddd`, on `aaaaaaa`";
+    let said = |text| LocatedItem::sample(ItemKind::Agent, 9, text, &[]);
+    let before = line(1, "Action: Bash(git log) → 1 line", &older);
+    let task = line(2, "Action: Task(carts) → done, 9 tool calls", &[]);
+    let list = line(3, "Action: Bash(git log --oneline -3) → 3 lines", &theirs);
+    let commit = line(4, "Action: Bash(git commit -m x) → ok", &own);
+    let subjects = |lines: &[LocatedItem<'_>]| -> Vec<String> {
+        let all = commits(lines).into_iter();
+        all.map(|commit| commit.what.subject).collect()
+    };
+    let all = [before, task, list, commit, said(account)];
+    assert_eq!(subjects(&all), ["Add carts", "Round totals", "Note it"]);
+    assert_eq!(subjects(&all[..4]), ["Note it"], "nobody says so");
+    let alone = [before, list, commit, said(account)];
+    assert_eq!(subjects(&alone), ["Note it"], "no sub-agent worked");
+}

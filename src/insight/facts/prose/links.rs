@@ -20,6 +20,24 @@ pub fn links_shortened(line: &str) -> String {
 }
 
 pub(super) fn shortened(word: &str) -> Cow<'_, str> {
+    let short = of_address(word);
+    // a parenthesis that was opened before the word is closed behind it
+    let is_closed = |(before, rest): (&str, &str)| {
+        !before.contains('(')
+            && !rest.contains('(')
+            && rest.trim_end_matches(['.', ',']).ends_with(')')
+    };
+    let closes = word
+        .find("http")
+        .map(|at| word.split_at(at))
+        .is_some_and(is_closed);
+    match closes && !short.ends_with(')') {
+        true => Cow::Owned(format!("{short})")),
+        false => short,
+    }
+}
+
+fn of_address(word: &str) -> Cow<'_, str> {
     const ADDRESS_BYTES_MAX: usize = 60;
     let address = word
         .find("http")
@@ -75,6 +93,31 @@ fn identified(address: &str, bytes_max: usize) -> String {
             let part = &kept[..kept.floor_char_boundary(room)];
             let end = part.rfind(['-', '_', '/', '.']).unwrap_or(part.len());
             format!("{host}/…/{}…", &part[..end])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parenthesis_around_an_address_is_closed() {
+        for (line, wants) in [
+            (
+                "all of it (see https://shop.example/carts)",
+                "all of it (see shop.example/carts)",
+            ),
+            (
+                "all of it (https://shop.example/carts)",
+                "all of it shop.example/carts",
+            ),
+            (
+                "see https://github.com/us/shop/pull/7 now",
+                "see shop PR #7 now",
+            ),
+        ] {
+            assert_eq!(links_shortened(line), wants);
         }
     }
 }

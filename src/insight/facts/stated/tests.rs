@@ -22,9 +22,9 @@ fn a_beginning_is_what_states_something() {
             Some("It works now."),
         ),
         ("It works.\n\n**Next steps:**\n- push", Some("It works.")),
-        ("Findings:\n\n```\nx\ny\n```", None),
+        ("Findings:\n\n```\nx\ny\nz\nw\n```", None),
         (
-            "All of it runs.\nYou can start it so:\n```\nx\ny\n```\nIt takes a second.",
+            "All of it runs.\nYou can start it so:\n```\nx\ny\nz\nw\n```\nIt takes a second.",
             Some("All of it runs.\nIt takes a second."),
         ),
         (
@@ -73,7 +73,7 @@ fn titles_questions_of_points_and_short_code_are_told_apart() {
             Some("Each row is rounded.\nPlan:\n- one\n- two"),
         ),
         (
-            "There's a function `total` in cart.rs that rounds each row:\n```\nx\ny\n```\nIt is called once.",
+            "There's a function `total` in cart.rs that rounds each row:\n```\nx\ny\nz\nw\n```\nIt is called once.",
             Some("There's a function `total` in cart.rs that rounds each row.\nIt is called once."),
         ),
         (
@@ -96,4 +96,43 @@ fn titles_questions_of_points_and_short_code_are_told_apart() {
         let told = beginning(words, BEGINNING_CHARS_MAX);
         assert_eq!(told.as_deref(), wants, "{words}");
     }
+}
+
+#[test]
+fn lists_of_two_owners_have_their_names() {
+    let words = "All of it:\n\n#### **Cart** (`shop/cart.rs`)\n\n**Features:**\n- adds up\n\n**Limits:**\n- no tax\n\n\
+        #### **Order** (`shop/order.rs`)\n\n**Features:**\n- ships\n";
+    let wants = [
+        "Cart: Features:",
+        "- adds up",
+        "Limits:",
+        "- no tax",
+        "Order: Features:",
+        "- ships",
+    ];
+    assert_eq!(stated(words)[..], wants);
+    let one = "## Cart\n\n### Features\n\n- adds up\n";
+    assert_eq!(stated(one), ["Features:", "- adds up"], "it is of all");
+}
+
+#[test]
+fn a_table_has_its_heading() {
+    let words = "Carts round twice.\n\n**Faults:**\n- the row\n- the sum\n\n## Two ways\n\n\
+        | | A | B |\n|---|---|---|\n| Effort | days | weeks |\n";
+    let wants = [
+        "Carts round twice.",
+        "Faults:",
+        "- the row",
+        "- the sum",
+        "Two ways:",
+        "- Effort: A: days; B: weeks",
+    ];
+    assert_eq!(stated(words), wants);
+}
+
+#[test]
+fn a_bold_line_that_leads_to_code_is_no_sentence() {
+    let words = "The page has two parts.\n\n**Rows of the cart (lines 40-71, in one file of `shop`):**\n```rust\nfn a() {\n\
+        }\nfn b() {\n}\n```\n";
+    assert_eq!(stated(words), ["The page has two parts."]);
 }
