@@ -4,7 +4,6 @@
 //! and makes its states only as a text asks for them; groups are looked for where it does.
 
 use super::lazy_pattern::{self, LazyPattern};
-use regex_automata::nfa::thompson;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::util::syntax;
@@ -154,11 +153,7 @@ impl CuePattern {
                 .filter(|(_, patterns)| !patterns.is_empty())
                 .map(|(begins, patterns)| {
                     let (_, parsed): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
-                    let pattern = thompson::Compiler::new()
-                        .configure(lazy_pattern::limited())
-                        .build_many_from_hir(&parsed)
-                        .map_err(|error| error.to_string())
-                        .and_then(LazyPattern::of)
+                    let pattern = LazyPattern::of(&parsed)
                         .unwrap_or_else(|error| panic!("{}: {error}", self.texts.join("|")));
                     Compiled { begins, pattern }
                 })

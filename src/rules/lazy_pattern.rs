@@ -5,11 +5,12 @@
 use regex_automata::hybrid::dfa::DFA;
 use regex_automata::nfa::thompson::backtrack::{BoundedBacktracker, Cache};
 use regex_automata::nfa::thompson::pikevm::PikeVM;
-use regex_automata::nfa::thompson::{Compiler, Config, NFA};
+use regex_automata::nfa::thompson::{Compiler, Config};
 use regex_automata::util::captures::Captures;
 use regex_automata::util::pool::Pool;
 use regex_automata::util::syntax;
 use regex_automata::{Input, hybrid};
+use regex_syntax::hir::Hir;
 use std::cell::RefCell;
 use std::fmt;
 
@@ -42,18 +43,20 @@ impl LazyPattern {
     /// # Errors
     /// What is wrong with it, in the words of the library.
     pub fn new(pattern: &str) -> Result<LazyPattern, String> {
-        let compiled = Compiler::new()
-            .syntax(of_bytes())
-            .configure(limited())
-            .build(pattern);
-        LazyPattern::of(compiled.map_err(|error| error.to_string())?)
+        let parsed = syntax::parse_with(pattern, &of_bytes()).map_err(|error| error.to_string())?;
+        LazyPattern::of(&[parsed])
     }
 
-    /// Of an automaton that was compiled as [`of_bytes`] and [`limited`] say.
+    /// Of several that were parsed as [`of_bytes`] says, of which one has to match.
     ///
     /// # Errors
     /// As [`LazyPattern::new`].
-    pub fn of(automaton: NFA) -> Result<LazyPattern, String> {
+    pub fn of(parsed: &[Hir]) -> Result<LazyPattern, String> {
+        let limited = Config::new().utf8(false).nfa_size_limit(Some(BYTES_MAX));
+        let automaton = Compiler::new()
+            .configure(limited)
+            .build_many_from_hir(parsed);
+        let automaton = automaton.map_err(|error| error.to_string())?;
         let small = DFA::config()
             .skip_cache_capacity_check(true)
             .cache_capacity(STATES_BYTES_MAX);
@@ -112,11 +115,6 @@ pub(super) fn of_bytes() -> syntax::Config {
     syntax::Config::new().unicode(false).utf8(false)
 }
 
-/// How their automata are made.
-pub(super) fn limited() -> Config {
-    Config::new().utf8(false).nfa_size_limit(Some(BYTES_MAX))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +146,10 @@ mod tests {
             let wants = (5..=4000).contains(&length).then_some(length);
             assert_eq!(found.map(|at| at.len()), wants);
         }
-        assert!(LazyPattern::new("(").is_err());
+        let error = LazyPattern::new("abc(").err().unwrap_or_default();
+        assert!(
+            error.contains("abc(") && error.contains("unclosed group"),
+            "{error}"
+        );
     }
 }
