@@ -4,6 +4,7 @@
 use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::SessionOutcome;
+use crate::rules::denials::awaits_permission;
 use crate::rules::outcome::{Ending, ending};
 use crate::rules::test_words::{blames_others, fails, passes};
 
@@ -59,7 +60,9 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Opti
     let mut found =
         exchange.flat_map(|item| item.findings.iter().rev().map(move |found| (item, found)));
     let is_open = found.find_map(|(item, finding)| match finding {
-        Finding::Unchanged { .. } if waits_for_leave(&item) && !since.has_changed => Some(true),
+        Finding::Unchanged { .. } if awaits_permission(item.text) && !since.has_changed => {
+            Some(true)
+        }
         // whoever only reviews is done when the failure is told
         Finding::Changed { .. } if says_red => Some(true),
         _ if says_red => None,
@@ -175,12 +178,6 @@ fn last(item: SessionItem<'_>) -> Option<Verdict> {
             _ => Verdict::Open,
         }),
     }
-}
-
-/// An edit that nobody permitted yet.
-fn waits_for_leave(item: &SessionItem<'_>) -> bool {
-    const WORDS: &str = "haven't granted";
-    item.text.contains(WORDS)
 }
 
 /// What nobody waits for an answer to: `/exit`, and what programs put in between.

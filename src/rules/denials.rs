@@ -18,6 +18,11 @@ pub fn of(kind: Option<&str>, text: &str) -> Option<Denial> {
     by.or(kind.map(|_| Denial::Other))
 }
 
+/// A call's result, or its digest, says that nobody has permitted it yet (Claude Code without a person who could).
+pub fn awaits_permission(text: &str) -> bool {
+    text.contains("haven't granted")
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -49,6 +54,10 @@ mod tests {
     fn a_kind_that_is_not_known_is_nobodys_and_an_error_is_no_denial() {
         assert_eq!(of(Some("something-new"), ""), Some(Denial::Other));
         assert_eq!(of(None, "Exit code 1\nPermission denied"), None);
+        assert!(awaits_permission(
+            "failed: permission to write, but you haven't granted it yet"
+        ));
+        assert!(!awaits_permission("failed: permission denied"));
         let both = of(Some("permission-rule"), "The user doesn't want to proceed");
         assert_eq!(both, Some(Denial::Rule));
     }

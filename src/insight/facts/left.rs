@@ -8,6 +8,7 @@ use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
+use crate::rules::denials::awaits_permission;
 use crate::rules::left::{is_settled, is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
@@ -132,7 +133,6 @@ fn commits_at_end(lines: &[LocatedItem<'_>]) -> bool {
 /// Calls that were to change files and that nobody permitted or a person refused, where no later one of the same file
 /// worked.
 pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
-    const WORDS: [&str; 2] = ["haven't granted", "permission denied"];
     let mut all: Vec<(u32, Sourced<String>)> = Vec::new();
     for line in lines {
         for finding in line.item.findings {
@@ -141,9 +141,9 @@ pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
                     let Some((call, said)) = line.words().split_once(" → ") else {
                         continue;
                     };
-                    let said = said.to_lowercase();
                     let is_new = all.iter().all(|(known, _)| known != key);
-                    if is_new && WORDS.iter().any(|word| said.contains(word)) {
+                    let is_denied = || said.to_lowercase().contains("permission denied");
+                    if is_new && (awaits_permission(said) || is_denied()) {
                         all.push((*key, line.source(format!("{NOT_PERMITTED}{call}"))));
                     }
                 }

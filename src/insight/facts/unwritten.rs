@@ -5,6 +5,7 @@ use super::line::{LocatedItem, call_and_result};
 use super::ran::call;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, file_key};
+use crate::rules::denials::awaits_permission;
 use crate::rules::left::claims_change;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::sentences;
@@ -111,10 +112,8 @@ impl<'l, 't> Unwritten<'l, 't> {
     }
 
     fn claimed(&self, sentence: &str) -> Option<&File<'t>> {
-        let file = self
-            .files
-            .iter()
-            .find(|file| sentence.contains(file.name))?;
+        let mut files = self.files.iter();
+        let file = files.find(|file| names(sentence, file.name))?;
         claims_change(sentence).then_some(file)
     }
 }
@@ -130,7 +129,7 @@ impl<'t> File<'t> {
         let name = path.rsplit(['/', '\\']).next()?;
         let why = match answer {
             _ if is_refused => "was refused by the user",
-            answer if answer.contains("haven't granted") => "was not permitted",
+            answer if awaits_permission(answer) => "was not permitted",
             _ => "failed",
         };
         name.contains('.').then_some(File {
@@ -140,6 +139,18 @@ impl<'t> File<'t> {
             why,
         })
     }
+}
+
+/// The file's name stands there by itself: `carts.md`, not `oldcarts.md` or `carts.mdx`.
+fn names(sentence: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let mut found = sentence.match_indices(name);
+    found.any(|(at, _)| {
+        let (before, behind) = (&sentence[..at], &sentence[at + name.len()..]);
+        // the dot of `carts.md.old` goes on, the one that ends a sentence doesn't
+        let goes_on = behind.strip_prefix('.').unwrap_or(behind);
+        !before.ends_with(|c| is_part(c) || c == '.') && !goes_on.starts_with(is_part)
+    })
 }
 
 /// Each call of this command of git failed, and nothing else can have done it.
@@ -279,6 +290,17 @@ mod tests {
         ] {
             assert_eq!(corrected(&[write, later], said), said, "{}", later.0);
         }
+        for other in [
+            "I've created carts.mdx.",
+            "I've created old-carts.md.",
+            "I've created carts.md.html.",
+        ] {
+            assert_eq!(corrected(&[write], other), other);
+        }
+        assert_ne!(
+            corrected(&[write], "I've created docs/carts.md."),
+            "I've created docs/carts.md."
+        );
         let honest = "I couldn't write carts.md.";
         assert_eq!(corrected(&[write], honest), honest);
     }
