@@ -7,6 +7,7 @@ use super::ran::call;
 use super::untested::may_test;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
+use crate::rules::check_words::tells_to_check;
 use crate::rules::commands::checks_or_tests;
 use crate::rules::test_words::runs_checks;
 use crate::rules::tools::{AnswerKind, tool};
@@ -73,34 +74,11 @@ fn is_check(line: &LocatedItem<'_>) -> bool {
         }
         // what a sub-agent ran may be in no log
         AnswerKind::Agent | AnswerKind::Other | AnswerKind::Said => {
-            tokens(call).any(|word| CHECKS.contains(&word.as_str()))
+            tokens(call).any(|word| tells_to_check(&word))
         }
         _ => false,
     }
 }
-
-/// Words of what another agent or a tool is told to check.
-const CHECKS: [&str; 19] = [
-    "test",
-    "tests",
-    "testing",
-    "check",
-    "checks",
-    "ci",
-    "lint",
-    "linter",
-    "build",
-    "compile",
-    "typecheck",
-    "types",
-    "pytest",
-    "diagnostics",
-    "prettier",
-    "eslint",
-    "ruff",
-    "biome",
-    "mypy",
-];
 
 /// A call that does something: not one that only looks, or a list of tasks.
 fn acts(line: &LocatedItem<'_>) -> bool {

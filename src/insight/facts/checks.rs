@@ -1,7 +1,7 @@
 //! What builds, linters, type checkers and the like said of a session's work: of each the last run of which the log
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
-use super::check_kinds::{Overlap, is_superseded, says_ci_passed};
+use super::later_checks::{Overlap, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand, call, is_hook};
 use super::unseen_runs;

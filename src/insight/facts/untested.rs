@@ -1,9 +1,10 @@
-//! Whether anything of a session can have tested its code. Knows words of commands that test, and programs that don't.
+//! Whether anything of a session can have tested its code. Knows words of commands that test.
 
 use super::line::LocatedItem;
 use super::ran::RanCommand;
 use crate::model::exchange::ItemKind;
 use crate::model::summary::{ChangedFile, Sourced};
+use crate::rules::check_words::{is_checker, is_looker};
 use crate::rules::commands::is_absent;
 use crate::rules::paths::{is_source, is_throwaway};
 use crate::rules::shell::{self, Simple};
@@ -40,42 +41,18 @@ pub fn may_test(command: &str) -> bool {
 const TESTS: [&str; 6] = ["test", "spec", "check", "make", "verify", "ci"];
 
 fn runs_one(simple: &Simple<'_>, names: impl Fn(&str) -> bool) -> bool {
-    let name = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
-    let is_one_of = |all: &[&str], word: &str| all.contains(&name(word).as_str());
     let words = &simple.words;
-    let is_other = words.first().is_some_and(|first| is_one_of(&OTHERS, first))
+    let mut programs = words
+        .iter()
+        .map(|word| word.rsplit('/').next().unwrap_or_default());
+    let is_other = programs.clone().next().is_some_and(is_looker)
         // `npx biome check web`
-        || words.iter().take(LEADS_MAX).any(|word| is_one_of(&CHECKERS, word));
+        || programs.by_ref().take(LEADS_MAX).any(is_checker);
     !is_other && (words.iter().any(|word| names(word)) || simple.heredoc.is_some_and(names))
 }
 
 /// Words that stand before a checker: `pnpm --filter web exec`.
 const LEADS_MAX: usize = 5;
-
-/// Programs that look, move and tell: what they are given is no test.
-const OTHERS: [&str; 29] = [
-    "git", "gh", "glab", "ls", "cat", "head", "tail", "wc", "find", "fd", "grep", "egrep", "rg",
-    "ag", "sed", "awk", "jq", "rm", "mv", "cp", "mkdir", "rmdir", "touch", "chmod", "ln", "echo",
-    "printf", "cd", "curl",
-];
-
-/// Programs that only check what is written.
-const CHECKERS: [&str; 14] = [
-    "biome",
-    "eslint",
-    "prettier",
-    "tsc",
-    "oxlint",
-    "ruff",
-    "mypy",
-    "pyright",
-    "black",
-    "flake8",
-    "gofmt",
-    "golangci-lint",
-    "shellcheck",
-    "stylelint",
-];
 
 #[cfg(test)]
 mod tests {

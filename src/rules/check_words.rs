@@ -1,0 +1,143 @@
+//! What commands look at that check a project, as a table (`check_words.yaml`). Knows words, not how a command ended.
+
+use super::table;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+#[cfg(test)]
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// What a check looks at: form, types, whether it builds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckScope(u8);
+
+impl CheckScope {
+    const LINT: CheckScope = CheckScope(1);
+    const TYPES: CheckScope = CheckScope(2);
+    const BUILD: CheckScope = CheckScope(4);
+
+    /// At nothing that is known.
+    pub fn is_none(self) -> bool {
+        self == CheckScope::default()
+    }
+
+    /// It looks at all that the other one looks at; no check looks at less than something.
+    pub fn covers(self, other: CheckScope) -> bool {
+        !other.is_none() && self.0 & other.0 == other.0
+    }
+
+    /// Both look at something.
+    pub fn meets(self, other: CheckScope) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn with(self, other: CheckScope) -> CheckScope {
+        CheckScope(self.0 | other.0)
+    }
+}
+
+/// What a command looks at, by its words; nothing where nobody knows, as of another program's `check`.
+pub fn scope(command: &str) -> CheckScope {
+    let words = command.split(|c: char| !c.is_alphanumeric());
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    let is_runner = words
+        .peek()
+        .is_some_and(|first| TABLE.runners.contains(*first));
+    words.fold(CheckScope::default(), |all, word| {
+        let found = KINDS
+            .iter()
+            .filter(|(kind, _)| kind(&TABLE).has(word))
+            .fold(CheckScope::default(), |found, (_, scope)| {
+                found.with(*scope)
+            });
+        let is_task = found.is_none() && is_runner && TABLE.tasks.contains(word);
+        let whole = KINDS.iter().filter(|_| is_task);
+        whole.fold(all.with(found), |all, (_, scope)| all.with(*scope))
+    })
+}
+
+/// A program that only checks what is written.
+pub fn is_checker(program: &str) -> bool {
+    KINDS
+        .iter()
+        .any(|(kind, _)| kind(&TABLE).programs.contains(program))
+}
+
+/// A program that looks, moves and tells.
+pub fn is_looker(program: &str) -> bool {
+    TABLE.lookers.contains(program)
+}
+
+/// A word by which another agent is told to check.
+pub fn tells_to_check(word: &str) -> bool {
+    TABLE.told.contains(word)
+}
+
+type Kind = fn(&Table) -> &Words;
+
+const KINDS: [(Kind, CheckScope); 3] = [
+    (|table| &table.lint, CheckScope::LINT),
+    (|table| &table.types, CheckScope::TYPES),
+    (|table| &table.build, CheckScope::BUILD),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    lint: Words,
+    types: Words,
+    build: Words,
+    tasks: FxHashSet<String>,
+    runners: FxHashSet<String>,
+    told: FxHashSet<String>,
+    lookers: FxHashSet<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    programs: FxHashSet<String>,
+    words: FxHashSet<String>,
+}
+
+impl Words {
+    fn has(&self, word: &str) -> bool {
+        self.programs.contains(word) || self.words.contains(word)
+    }
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("check_words")));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        for (command, wants) in &TABLE.samples {
+            let names = [
+                ("lint", CheckScope::LINT),
+                ("types", CheckScope::TYPES),
+                ("build", CheckScope::BUILD),
+            ];
+            let found = names.iter().filter(|(_, one)| scope(command).meets(*one));
+            let found: Vec<&str> = found.map(|(name, _)| *name).collect();
+            assert_eq!(found, *wants, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_looks_at_more_covers_what_looks_at_less() {
+        let (all, form, none) = (
+            scope("npm run check"),
+            scope("eslint ."),
+            scope("shop check"),
+        );
+        assert!(all.covers(form) && !form.covers(all) && form.meets(all));
+        assert!(!all.covers(none) && !all.meets(none) && none.is_none());
+        assert!(is_checker("golangci-lint") && !is_checker("lint") && is_looker("git"));
+        assert!(tells_to_check("tests") && !tells_to_check("review"));
+    }
+}
