@@ -96,6 +96,9 @@ pub enum UnseenEnd {
 pub struct CheckRun {
     /// As it was typed, without what stands around it; empty where only the agent's words (`said`) tell of checks.
     pub command: String,
+    /// The last folder of where it ran, or the part of the project that it named, where it ran in several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// It found nothing wrong.
     pub passed: bool,
     /// What it said, where that is short.

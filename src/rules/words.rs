@@ -105,7 +105,8 @@ pub fn sentence_end(text: &str) -> usize {
         let ends = after.starts_with(char::is_whitespace)
             && !SHORT.iter().any(|short| before.ends_with(short))
             && !is_number(before)
-            && !is_in_code(before, after);
+            && !is_between(before, after, b'`')
+            && !is_between(before, after, b'"');
         ends.then_some(at + 1)
     });
     ends.next().unwrap_or(text.len())
@@ -122,11 +123,15 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Between two marks of code that stand near each other: the dots of `cat <<END ...` end nothing.
-fn is_in_code(before: &str, after: &str) -> bool {
-    const CODE_BYTES_MAX: usize = 120;
-    let near = &after[..after.floor_char_boundary(CODE_BYTES_MAX)];
-    before.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 && near.contains('`')
+/// Between two marks that stand near each other: the dots of `cat <<END ...` end nothing, nor does what "is it so? or so?"
+/// quotes. Behind a letter or a number a mark opens nothing: `5" nails`.
+fn is_between(before: &str, after: &str, mark: u8) -> bool {
+    const BYTES_MAX: usize = 120;
+    let near = &after.as_bytes()[..after.len().min(BYTES_MAX)];
+    let mut marks = memchr::memchr_iter(mark, before.as_bytes());
+    let opened = marks.next_back().filter(|_| marks.count() % 2 == 0);
+    opened.is_some_and(|at| !before[..at].ends_with(char::is_alphanumeric))
+        && memchr::memchr(mark, near).is_some()
 }
 
 /// Their last dot ends no sentence.
@@ -228,6 +233,17 @@ mod tests {
             "It ends.",
         ];
         assert!(sentences(text).eq(wants));
+    }
+
+    #[test]
+    fn what_is_quoted_is_no_sentence_of_its_own() {
+        let text = r#"No more "does it hold A? does it lack B?" there. A 5" nail. It is "so"."#;
+        let wants = [
+            r#"No more "does it hold A? does it lack B?" there."#,
+            r#"A 5" nail."#,
+            r#"It is "so"."#,
+        ];
+        assert_eq!(sentences(text).collect::<Vec<_>>(), wants);
     }
 
     #[test]

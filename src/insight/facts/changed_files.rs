@@ -29,6 +29,9 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     all.into_values().collect()
 }
 
+/// Begins a path that git shortened: it says which of the known files is meant, and names no other.
+const LEFT_OUT: &str = ".../";
+
 /// The files that only git names as changed.
 pub fn files_by_git(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     let mut all = files(lines);
@@ -152,7 +155,8 @@ impl<'t> Edited<'t> {
                 drawn,
             } if !drawn || added + removed > 0 => {
                 let is_fresh = |kept: &Kept| kept.file.what.edits > kept.committed.2;
-                let is_it = |edited: &str, kept: &Kept| match path.as_str() {
+                let named = path.strip_prefix(LEFT_OUT).unwrap_or(path);
+                let is_it = |edited: &str, kept: &Kept| match named {
                     "" => is_fresh(kept),
                     path => is_same(edited, path),
                 };
@@ -300,7 +304,7 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                     removed,
                     of,
                     drawn,
-                } if !path.is_empty() => {
+                } if !path.is_empty() && !path.starts_with(LEFT_OUT) => {
                     let counted = |lines: u64| if *drawn { 0 } else { lines };
                     let file = line.source(ChangedFile {
                         path: path.clone(),

@@ -29,10 +29,8 @@ struct Open<'l, 't> {
     line: &'l LocatedItem<'t>,
     /// Of what was changed since, in order.
     changed: Vec<String>,
-    cause: Option<&'t str>,
-    /// What the agent said before it said that it mends it: a cause where something was changed then.
-    fault: Option<&'t str>,
-    cure: Option<&'t str>,
+    /// What was said since, in order: read only where the command works again.
+    said: Vec<&'t str>,
 }
 
 /// Resolved errors in the order in which they were resolved. Only the last failure of a command
@@ -112,10 +110,13 @@ fn join(all: &mut Vec<Sourced<Resolution>>, hindered: Vec<Sourced<Resolution>>) 
 impl<'t> Open<'_, 't> {
     fn explain(&mut self, line: &LocatedItem<'t>) {
         if line.main == self.line.main {
-            self.cause = cause(line.words()).or(self.cause);
-            self.fault = fault(line.words()).or(self.fault);
-            self.cure = cure(line.words()).or(self.cure);
+            self.said.push(line.words());
         }
+    }
+
+    /// What was said last of these.
+    fn told(&self, of: fn(&str) -> Option<&str>) -> Option<&'t str> {
+        self.said.iter().rev().find_map(|words| of(words))
     }
 }
 
@@ -124,7 +125,7 @@ fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t
         Some(error) => {
             // what was said of another error is not its cause
             if message(error.line) != message(line) {
-                (error.cause, error.fault, error.cure) = (None, None, None);
+                error.said.clear();
                 // what was changed before helped against the other one
                 error.changed.clear();
             }
@@ -134,9 +135,7 @@ fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t
             key,
             line,
             changed: Vec::new(),
-            cause: None,
-            fault: None,
-            cure: None,
+            said: Vec::new(),
         }),
     }
 }
@@ -155,27 +154,27 @@ fn work(
     now: &LocatedItem<'_>,
 ) -> Option<Sourced<Resolution>> {
     let at = open.iter().position(|error| error.key == key)?;
-    let mut error = open.remove(at);
+    let error = open.remove(at);
     let (call, message) = error.line.words().split_once(" → ")?;
-    let fault = error.fault.filter(|_| !error.changed.is_empty());
-    error.cause = error.cause.or(fault);
-    let is_explained = error.cause.is_some();
+    let kind = obstacle(call);
+    if kind == Obstacle::Never {
+        return None;
+    }
+    // what the agent said before it said that it mends it is a cause where something was changed then
+    let fault = || (!error.changed.is_empty()).then(|| error.told(fault));
+    let cause = error.told(cause).or_else(|| fault().flatten());
+    let cure = error.told(cure);
     let mut seen = BTreeSet::new();
     let changed = error.changed.into_iter();
     let changed = changed.filter(|path| !is_throwaway(path) && seen.insert(path.clone()));
-    let told = [Some(message), error.cause, error.cure];
-    let changed = to_blame(changed.collect(), &told);
-    let is_obstacle = match obstacle(call) {
-        Obstacle::Never => false,
-        Obstacle::Explained => is_explained,
-        Obstacle::Changed => is_explained || !changed.is_empty(),
-    };
+    let changed = to_blame(changed.collect(), &[Some(message), cause, cure]);
+    let is_obstacle = cause.is_some() || kind == Obstacle::Changed && !changed.is_empty();
     is_obstacle.then(|| {
         error.line.source(Resolution {
             call: call.to_owned(),
             error: message.lines().next().unwrap_or_default().to_owned(),
-            cause: error.cause.map(str::to_owned),
-            cure: error.cure.map(str::to_owned),
+            cause: cause.map(str::to_owned),
+            cure: cure.map(str::to_owned),
             changed,
             worked_at: now.line,
             explained: None,
@@ -199,6 +198,7 @@ fn to_blame(changed: Vec<String>, told: &[Option<&str>]) -> Vec<String> {
 }
 
 /// When a command that failed hindered the work.
+#[derive(PartialEq, Eq)]
 enum Obstacle {
     /// It reads, searches, is about history, or checks the agent's own code.
     Never,

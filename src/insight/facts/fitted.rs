@@ -2,7 +2,8 @@
 
 use super::outline::Outline;
 use super::points::{
-    cut, first_sentences, is_other_list, is_point, more, points_left, short_point, without_mark,
+    cut, first_sentences, is_numbered, is_other_list, is_point, more, points_left, short_point,
+    without_mark,
 };
 use crate::rules::reports::{is_conclusion, is_proof, restates};
 
@@ -53,7 +54,9 @@ pub fn fitted(lines: &[String], chars_max: usize) -> String {
     };
     let whole = WHOLE_POINTS.iter();
     let mut whole = whole.map(|bytes| shared(lines, share(usize::MAX, usize::MAX, *bytes)));
-    if let Some(whole) = whole.find(fits) {
+    // each has as many lines
+    let found = (lines.len() <= LINES_MAX).then(|| whole.find(fits));
+    if let Some(whole) = found.flatten() {
         return whole.join("\n");
     }
     let lines = &with_conclusion_first(&without(lines, restates));
@@ -195,8 +198,9 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
                 let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
                 let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
                 let words = || without_mark(line).split_whitespace().count();
-                if is_bare && line.ends_with(':') && words() < HEADING_WORDS {
-                    // without the points below it says nothing
+                let is_heading = || line.ends_with(':') && words() < HEADING_WORDS;
+                if is_bare && !is_numbered(line) && is_heading() {
+                    // without the points below it says nothing; of what is numbered each is one of the things told
                     continue;
                 }
                 let line = if is_bare {
@@ -312,6 +316,15 @@ mod tests {
         );
         let list = lines("The ranking of carts.\n- one row of a cart\n- and 31 more");
         assert_eq!(beginning_of(&list, 25), "The ranking of carts.");
+    }
+
+    #[test]
+    fn of_what_is_numbered_none_is_left_out_in_the_middle() {
+        let report = lines(
+            "Done:\n1. Cart: it adds up\n2. Orders:\n   - they are kept\n   - they are told\n3. Shop: it opens",
+        );
+        let wants = "Done:\n1. Cart: it adds up\n2. Orders\n3. Shop: it opens";
+        assert_eq!(fitted(&report, 60), wants);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::model::finding::Finding;
 use crate::model::summary::{HOOK, Resolution, Sourced};
 use crate::rules::causes::{Hindrance, cause, hindrance, instead};
 use crate::rules::commands;
+use std::collections::BTreeSet;
 
 /// Calls in which another way is looked for.
 const CALLS_MAX: usize = 24;
@@ -39,7 +40,7 @@ pub fn hindered(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
         let Some(told) = told else {
             continue;
         };
-        let key = match told.error.contains("erge conflict in ") {
+        let key = match is_conflict(&told.error) {
             // each file has one, and each commit
             true => "a merge conflict".to_owned(),
             false => told.error.replace(|c: char| c.is_ascii_digit(), ""),
@@ -50,6 +51,10 @@ pub fn hindered(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
         }
     }
     all
+}
+
+fn is_conflict(error: &str) -> bool {
+    error.contains("erge conflict in ")
 }
 
 /// A command that was stopped.
@@ -113,6 +118,10 @@ impl<'t> Stopped<'t> {
             }
         };
         let said = first_words(after).and_then(|line| cause(line.words()));
+        let changed = match is_conflict(self.error) {
+            true => resolved_in(self.error, after, worked_at),
+            false => Vec::new(),
+        };
         let error = self.error.lines().next().unwrap_or_default();
         let error = match self.kind {
             Kind::Hook => HOOK.to_owned(),
@@ -123,7 +132,7 @@ impl<'t> Stopped<'t> {
             error,
             cause: said.filter(|said| !cure.contains(said)).map(str::to_owned),
             cure: Some(cure),
-            changed: Vec::new(),
+            changed,
             worked_at,
             explained: None,
         })
@@ -251,13 +260,28 @@ impl<'t> Stopped<'t> {
         let next = after.iter().find(|line| opens(line)).map(|line| line.line);
         between.retain(|(_, at)| next.is_none_or(|next| *at < next));
         let (last, at) = between.pop().filter(|_| verb != "push")?;
-        let first = between.pop();
-        let first = first.map(|(words, _)| format!("`{}`, then ", shown(&words)));
-        Some((
-            format!("{}`{}`", first.unwrap_or_default(), shown(&last)),
-            at,
-        ))
+        let first = match between.pop() {
+            Some((words, _)) => format!("`{}`, then ", shown(&words)),
+            // what was committed is how somebody resolved it
+            None if commits(&last) && is_conflict(self.error) => "resolved, then ".to_owned(),
+            None => String::new(),
+        };
+        Some((format!("{first}`{}`", shown(&last)), at))
     }
+}
+
+/// The files with conflicts that were changed until the way went on at this line.
+fn resolved_in(error: &str, after: &[LocatedItem<'_>], until: u64) -> Vec<String> {
+    let near = after.iter().take_while(|line| line.line < until);
+    let paths = near
+        .flat_map(|line| line.item.findings)
+        .filter_map(|found| match found {
+            Finding::Changed { path, .. } => Some(path),
+            _ => None,
+        });
+    let named = |path: &&String| error.contains(path.rsplit(['/', '\\']).next().unwrap_or(path));
+    let named: BTreeSet<&String> = paths.filter(named).collect();
+    named.into_iter().cloned().collect()
 }
 
 /// Tests ran, and some failed.

@@ -4,8 +4,11 @@ use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
+use crate::model::summary::CheckRun;
 use crate::rules::check_words::{CheckScope, scope};
-use crate::rules::commands::{bare, checks, is_ci_open, is_clean, watches_ci};
+use crate::rules::commands::{
+    CommandCheck, bare, checks, is_ci_open, is_clean, may_be_one_place, watches_ci,
+};
 use crate::rules::test_words::{checks_pass, ci_passes};
 
 /// How much of what a check looks at another run has to look at.
@@ -17,12 +20,12 @@ pub enum Overlap {
 
 /// Behind a check that failed something shows that what it looks at may be well: another form of it or one of more passed,
 /// here or elsewhere, or the agent says so.
-pub fn is_superseded(command: &str, later: &[LocatedItem<'_>], coverage: Overlap) -> bool {
-    let words: Vec<&str> = command.split(' ').collect();
+pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Overlap) -> bool {
+    let words: Vec<&str> = check.command.split(' ').collect();
     if watches_ci(&words) {
         return later.iter().any(starts_ci);
     }
-    let failed = scope(command);
+    let failed = scope(&check.command);
     let covers = |other: CheckScope| match coverage {
         Overlap::All => other.covers(failed),
         Overlap::Some => other.meets(failed),
@@ -32,8 +35,12 @@ pub fn is_superseded(command: &str, later: &[LocatedItem<'_>], coverage: Overlap
         let mut found = checks(ran.command).into_iter();
         let is_clean = is_clean(ran.output) != Some(false) && !line.item.text.ends_with(RUNNING);
         let each = || runs_each(ran.command);
-        let is_one = |words: &[String]| is_ci(words) || covers(scope(&words.join(" ")));
-        !ran.failed && is_clean && (found.any(|check| is_one(bare(&check.words))) || covers(each()))
+        let is_here = |place: Option<&str>| may_be_one_place(place, check.place.as_deref());
+        let is_one = |other: CommandCheck| {
+            let words = bare(&other.words);
+            is_ci(words) || covers(scope(&words.join(" "))) && is_here(other.place.as_deref())
+        };
+        !ran.failed && is_clean && (found.any(is_one) || covers(each()))
     };
     later.iter().any(|line| match line.item.kind {
         ItemKind::Agent if line.main => {

@@ -2,6 +2,8 @@
 
 use super::closing::listed;
 use super::line::LocatedItem;
+use super::ran::call;
+use super::stash::{Stash, stash};
 use super::words::{folded, points_back, shortened};
 use crate::insight::outcome::is_aside;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -74,7 +76,8 @@ pub fn uncommitted(
     has_commits: bool,
     branch: Option<&str>,
 ) -> Option<Sourced<String>> {
-    let (mut changed, mut last, mut is_git) = (BTreeSet::new(), None, branch.is_some());
+    let (mut changed, mut aside) = (BTreeSet::new(), BTreeSet::new());
+    let (mut last, mut is_git) = (None, branch.is_some());
     for line in lines {
         let text = line.item.text;
         is_git = is_git || line.item.kind == ItemKind::Digest && text.contains("git ");
@@ -84,8 +87,12 @@ pub fn uncommitted(
                 last = Some(line);
             }
         }
-        if moves_changes(line) {
-            changed.clear();
+        let stash = call(line).map_or(Stash::default(), stash);
+        match () {
+            () if stash.begins && !stash.ends => aside.append(&mut changed),
+            () if stash.ends => changed.append(&mut aside),
+            () if moves_changes(line) => changed.clear(),
+            () => {}
         }
     }
     // a tool that opens pull requests commits too, and nobody saw it
@@ -330,13 +337,12 @@ fn moves_changes(line: &LocatedItem<'_>) -> bool {
         "ommitted and pushed",
         "PR submitted",
     ];
-    const COMMANDS: [&str; 10] = [
+    const COMMANDS: [&str; 9] = [
         "pr submit",
         "gt submit",
         "git log",
         "git show",
         "git commit",
-        "git stash",
         "git merge",
         "git rebase",
         "git am",
@@ -539,6 +545,16 @@ mod tests {
         for lines in [&[edited, made][..], &[edited, told]] {
             assert_eq!(left(lines, Some("main")), None);
         }
+        let git = |text| line(ItemKind::Digest, text, &[]);
+        let compared =
+            git("Action: Bash(git stash && make lint | tail; git stash pop) → 9 lines, 400 bytes");
+        let (aside, back) = (
+            git("Action: Bash(git stash) → ok"),
+            git("Action: Bash(git stash pop) → ok"),
+        );
+        assert_eq!(left(&[edited, compared], None), wants);
+        assert_eq!(left(&[edited, aside, back], None), wants);
+        assert_eq!(left(&[edited, aside], None), None);
         assert_eq!(left(&[edited], None), None, "nothing is known of git");
         let agent = |text| line(ItemKind::Agent, text, &[]);
         let pending = line(ItemKind::Digest, "", &[]);

@@ -45,6 +45,7 @@ mod rewritten;
 mod sections;
 mod session_context;
 mod shipped;
+mod stash;
 mod stated;
 mod taken_up;
 mod tasks;

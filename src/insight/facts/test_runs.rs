@@ -4,6 +4,7 @@
 
 use super::line::LocatedItem;
 use super::ran::{RUNNING, call, hides_passed, is_hook};
+use super::stash::{Stash, stash};
 use super::unseen_runs::{Unseen, says_more, unseen};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
@@ -11,12 +12,10 @@ use crate::model::summary::{Sourced, TestRuns, UnseenEnd};
 use crate::rules::commands::{TestScope, bare, test_scope, whole_test_runs};
 use crate::rules::test_words::{blames_others, excuse, fails, fails_on_purpose, passes};
 use crate::rules::tools::{AnswerKind, tool};
-use regex::Regex;
-use std::sync::LazyLock;
 
 /// The test runs; `None` where none ran that says something, and no words say how they ended.
 pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
-    let (runs, unseen) = judged(lines);
+    let (runs, hidden) = judged(lines);
     let last =
         of_standing(&runs, Standing::Work).or_else(|| of_standing(&runs, Standing::Doubtful));
     let is_red = last.is_none_or(|run| run.counts.failed > 0);
@@ -43,7 +42,13 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
         found.full = larger_run(&runs, larger).cloned();
         found.full_is_part = found.full.is_some();
     }
-    if let Some(unseen) = says_more(unseen, since, last.map(|_| &found)) {
+    let later = last.map_or(0, |run| hidden.partition_point(|at| *at <= run.at));
+    let (earlier, later) = hidden.split_at(later);
+    let [later, earlier] = [later, earlier].map(|places| {
+        let places = places.iter().rev();
+        places.filter_map(|at| unexcused(lines, *at))
+    });
+    if let Some(unseen) = says_more(later, earlier, last.map(|_| &found)) {
         let passed = matches!(unseen.run.end, UnseenEnd::Worked | UnseenEnd::Silent);
         if is_red && (passed || unseen.said.is_some()) {
             older(&mut found, green(&runs));
@@ -155,8 +160,8 @@ enum Standing {
     Nothing,
 }
 
-/// The runs with numbers, and those of all tests that showed none.
-fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<Unseen>) {
+/// The runs with numbers, and where calls stand that may have run tests and showed none.
+fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<usize>) {
     let (mut runs, mut hidden) = (Vec::new(), Vec::new());
     let mut is_stashed = false;
     for (at, line) in lines.iter().enumerate() {
@@ -188,46 +193,24 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<Unseen>) {
             });
         }
         if runs.len() == known && !is_stashed {
-            let is_excused = |unseen: &Unseen| {
-                unseen.run.end == UnseenEnd::Failed
-                    && (is_meant_to_fail(&lines[..at]) || is_doubtful(call, &lines[at + 1..]))
-            };
-            hidden.extend(unseen(lines, at).filter(|unseen| !is_excused(unseen)));
+            hidden.push(at);
         }
         is_stashed |= stash.begins && !stash.ends;
     }
     (runs, hidden)
 }
 
+/// The run of all tests there, unless it failed and was meant to, or maybe not for the work's sake.
+fn unexcused(lines: &[LocatedItem<'_>], at: usize) -> Option<Unseen> {
+    let is_excused = |unseen: &Unseen| {
+        unseen.run.end == UnseenEnd::Failed
+            && (is_meant_to_fail(&lines[..at]) || is_doubtful(call(&lines[at]), &lines[at + 1..]))
+    };
+    unseen(lines, at).filter(|unseen| !is_excused(unseen))
+}
+
 fn of_standing<'r, 'c>(runs: &'r [Run<'c>], standing: Standing) -> Option<&'r Run<'c>> {
     runs.iter().rfind(|run| run.standing == standing)
-}
-
-/// What a command does to changes that are put aside.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Stash {
-    /// It puts them aside.
-    begins: bool,
-    /// They are back at its end.
-    ends: bool,
-}
-
-fn stash(call: &str) -> Stash {
-    static STASH: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\bgit (?:-C \S+ )?stash(?: +([a-z]+))?").expect("a constant")
-    });
-    let mut found = Stash::default();
-    if !call.contains("stash") {
-        return found;
-    }
-    for words in STASH.captures_iter(call) {
-        match words.get(1).map_or("push", |word| word.as_str()) {
-            "pop" | "apply" | "branch" | "drop" | "clear" => found.ends = true,
-            "list" | "show" | "create" | "store" => {}
-            _ => (found.begins, found.ends) = (true, false),
-        }
-    }
-    found
 }
 
 /// What the agent said last before a run.

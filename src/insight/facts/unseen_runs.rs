@@ -44,12 +44,16 @@ pub fn unseen(lines: &[LocatedItem<'_>], at: usize) -> Option<Unseen> {
     })
 }
 
-/// The one that says more than the last run with numbers, which stands at `since`: a later one where that failed or was
-/// of some tests, an earlier one where that was of some. Where no run has numbers, one that is known to have passed.
-pub fn says_more(all: Vec<Unseen>, since: usize, numbers: Option<&TestRuns>) -> Option<Unseen> {
+/// The one that says more than the last run with numbers: a later one where that failed or was of some tests, an earlier
+/// one where that was of some. Where no run has numbers, all are later, and one counts that is known to have passed. Both
+/// are asked from the last one on, and no further than it takes.
+pub fn says_more(
+    mut later: impl Iterator<Item = Unseen>,
+    mut earlier: impl Iterator<Item = Unseen>,
+    numbers: Option<&TestRuns>,
+) -> Option<Unseen> {
     let passed = |unseen: &Unseen| matches!(unseen.run.end, UnseenEnd::Worked | UnseenEnd::Silent);
-    let mut all = all.into_iter().rev().peekable();
-    let mut last = all.next_if(|unseen| numbers.is_none() || unseen.at > since);
+    let mut last = later.next();
     if let Some(last) = &mut last {
         last.run.is_later = true;
     }
@@ -64,7 +68,7 @@ pub fn says_more(all: Vec<Unseen>, since: usize, numbers: Option<&TestRuns>) -> 
                 said: None,
                 ..unseen
             };
-            all.find(passed).map(said)
+            earlier.find(passed).map(said)
         }
         _ => None,
     }
@@ -87,8 +91,10 @@ fn end(call: &RanCommand<'_>, check: &CommandCheck, words: &str) -> Option<Unsee
         CheckEnd::Own if call.failed => Some(UnseenEnd::Failed),
         CheckEnd::First if call.failed => None,
         CheckEnd::Own | CheckEnd::First => Some(UnseenEnd::Worked),
-        CheckEnd::Output if call.is_silent() && hides_passed(words) => Some(UnseenEnd::Silent),
-        CheckEnd::Output => Some(UnseenEnd::Unknown),
+        CheckEnd::Output | CheckEnd::Printed if call.is_silent() && hides_passed(words) => {
+            Some(UnseenEnd::Silent)
+        }
+        CheckEnd::Output | CheckEnd::Printed => Some(UnseenEnd::Unknown),
     }
 }
 

@@ -33,8 +33,10 @@ fn check(run: &Sourced<CheckRun>) -> String {
         (false, _) => "failed",
     };
     let by = if run.by_agent { ", says the agent" } else { "" };
+    let place = run.place.as_ref();
+    let place = place.map_or(String::new(), |place| format!(" in `{}`", inline(place)));
     format!(
-        "- `{command}` {ended}{by}{}{after}",
+        "- `{command}`{place} {ended}{by}{}{after}",
         said.unwrap_or_default()
     )
 }

@@ -19,6 +19,8 @@ pub struct CommandCheck {
     pub words: Vec<String>,
     /// See there.
     pub end: CheckEnd,
+    /// Where it ran, or of which part of the project: what its line says of that. `None` where it says nothing.
+    pub place: Option<String>,
 }
 
 /// What tells how a command ended.
@@ -28,6 +30,8 @@ pub enum CheckEnd {
     Own,
     /// The line goes on only where it worked.
     First,
+    /// Only its output, and nothing else of the line prints.
+    Printed,
     /// Only its output.
     Output,
 }
@@ -45,6 +49,18 @@ pub fn checks(line: &str) -> Vec<CommandCheck> {
         read(line, 0, &wanted, &mut found);
     }
     found
+}
+
+/// Both are one place, or nobody knows: a folder may be named whole and from where the shell is.
+pub fn may_be_one_place(one: Option<&str>, other: Option<&str>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return true;
+    };
+    let ends = |long: &str, short: &str| {
+        let before = long.strip_suffix(short);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    ends(one, other) || ends(other, one)
 }
 
 /// Those of a line that run all of a project's tests, as far as its command says; among them tasks that may only check,
@@ -116,6 +132,11 @@ pub fn only_lists(words: &[String]) -> bool {
     })
 }
 
+/// It prints what is wrong and nothing else.
+pub fn prints_only_faults(words: &[String]) -> bool {
+    starts_as_one(words, &TABLE.only_faults)
+}
+
 /// Which commands are looked for.
 struct Wanted<'t> {
     classes: &'t [String],
@@ -127,10 +148,14 @@ struct Wanted<'t> {
 
 /// The command waits for checks that run elsewhere, or tells how these ended.
 pub fn watches_ci<W: AsRef<str>>(words: &[W]) -> bool {
-    TABLE.ci.iter().any(|row| {
-        let row = row.split(' ');
+    starts_as_one(words, &TABLE.ci)
+}
+
+/// Its first words are one of these rows.
+fn starts_as_one<W: AsRef<str>>(words: &[W], rows: &[String]) -> bool {
+    rows.iter().any(|row| {
         let mut words = words.iter().map(AsRef::as_ref);
-        row.into_iter().all(|part| words.next() == Some(part))
+        row.split(' ').all(|part| words.next() == Some(part))
     })
 }
 
@@ -158,6 +183,7 @@ fn is_called_check<W: AsRef<str>>(words: &[W]) -> bool {
 
 fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck>) {
     let mut from = 0;
+    let mut folder = None;
     for simple in shell::read(line).iter().take(COMMANDS_MAX) {
         let Some(at) = line[from..].find(&*simple.words[0]).map(|at| from + at) else {
             continue;
@@ -166,6 +192,9 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
         from = at + simple.words[0].len();
         if simple.piped || simple.nested || before.trim_end().ends_with("||") {
             continue;
+        }
+        if simple.words[0] == "cd" {
+            folder = simple.words.get(1).filter(|folder| is_named(folder));
         }
         match ran(simple, depth) {
             // what reads a script's output reads that of its last command
@@ -183,13 +212,30 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
                 });
                 let any = wanted.any_reader.then_some(CheckEnd::Output);
                 if is_one && let Some(end) = end(&line[from..]).or(any) {
-                    let words = simple.words.iter().map(|word| word.to_string()).collect();
-                    found.push(CommandCheck { words, end });
+                    let words: Vec<String> =
+                        simple.words.iter().map(|word| word.to_string()).collect();
+                    let folder = folder.map(|folder| folder.trim_end_matches('/').to_owned());
+                    found.push(CommandCheck {
+                        place: part(&words).or(folder),
+                        words,
+                        end,
+                    });
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Not a folder that only the shell knows.
+fn is_named(folder: &str) -> bool {
+    !folder.starts_with(['-', '.', '~']) && !folder.contains(['$', '`'])
+}
+
+/// The part of the project that a command's options name.
+fn part(words: &[String]) -> Option<String> {
+    let at = words.iter().position(|word| TABLE.parts.contains(word))?;
+    words.get(at + 1).cloned()
 }
 
 /// What stands behind a command in its line, up to the next operator; `None` where something reads its output that
@@ -205,7 +251,12 @@ fn end(rest: &str) -> Option<CheckEnd> {
             let reader = rest[at + 1..].trim_start_matches(['&', ' ']);
             let reader = reader.split(|c: char| !c.is_alphanumeric()).next()?;
             let passes = TABLE.passes.iter().any(|name| name == reader);
-            passes.then_some(CheckEnd::Output)
+            let is_last = is_chain(&rest[at + 1..]) && !rest.contains("&&");
+            passes.then_some(if is_last {
+                CheckEnd::Printed
+            } else {
+                CheckEnd::Output
+            })
         }
         _ => Some(CheckEnd::Output),
     }
@@ -249,6 +300,8 @@ struct Written {
     test_hints: Vec<String>,
     test_names: Vec<String>,
     lists: Vec<String>,
+    only_faults: Vec<String>,
+    parts: Vec<String>,
     ci: Vec<String>,
     ci_open: Vec<String>,
     verbs: Vec<String>,
@@ -267,6 +320,8 @@ struct Table {
     test_classes: Vec<String>,
     all_classes: Vec<String>,
     lists: Vec<String>,
+    only_faults: Vec<String>,
+    parts: Vec<String>,
     ci: Vec<String>,
     ci_open: AhoCorasick,
     verbs: Vec<String>,
@@ -301,6 +356,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         classes: written.classes,
         test_classes: written.test_classes,
         lists: written.lists,
+        only_faults: written.only_faults,
+        parts: written.parts,
         ci: written.ci,
         ci_open: words(&written.ci_open),
         verbs: written.verbs,
@@ -321,6 +378,7 @@ mod tests {
                 let end = match check.end {
                     CheckEnd::Own => "own",
                     CheckEnd::First => "first",
+                    CheckEnd::Printed => "printed",
                     CheckEnd::Output => "output",
                 };
                 (check.words.join(" "), end.to_owned())
@@ -337,11 +395,11 @@ mod tests {
             told.collect::<Vec<_>>()
         };
         let run = |line: &str, end, named| (line.to_owned(), end, named);
-        use CheckEnd::{First, Output, Own};
+        use CheckEnd::{First, Own, Printed};
         assert_eq!(found("cd x && npm test"), [run("npm test", Own, true)]);
         assert_eq!(
             found("mise run check 2>&1 | tail -15"),
-            [run("mise run check", Output, false)]
+            [run("mise run check", Printed, false)]
         );
         assert_eq!(
             found("just test && git commit -m x"),

@@ -278,3 +278,21 @@ fn lines_of_a_file_that_a_shell_wrote_too_are_not_told() {
     let read = "Action: Bash(cat src/a.go > /tmp/a.txt) → ok, no output";
     assert_eq!(lines(read, &[]), (6, false));
 }
+
+#[test]
+fn a_path_that_git_shortened_counts_the_file_that_is_meant() {
+    let stat = |path: &str, of| Finding::Stat {
+        path: path.into(),
+        added: 12,
+        removed: 0,
+        of,
+        drawn: false,
+    };
+    let edited = || vec![changed("/p/src/shop/cart.rs", 20, 8)];
+    let work = vec![stat(".../shop/cart.rs", Tree::Work)];
+    assert_eq!(told(&[edited(), work]), ["/p/src/shop/cart.rs +12 −0"]);
+    let other = vec![stat(".../shop/orders.rs", Tree::Staged)];
+    let mut all = other;
+    all.extend(commit("Round once"));
+    assert_eq!(told(&[edited(), all]), ["/p/src/shop/cart.rs +20 −8"]);
+}

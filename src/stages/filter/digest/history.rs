@@ -506,9 +506,9 @@ fn stat(line: &str) -> Option<FileStat<'_>> {
     })
 }
 
-/// A path that is told whole and has one name.
+/// A path that has one name, though its beginning may be left out.
 fn renamed(path: &str) -> Option<&str> {
-    let plain = !path.starts_with("...") && !path.contains('{') && !path.is_empty();
+    let plain = !path.contains('{') && !path.is_empty();
     let name = path.rsplit(" => ").next();
     name.filter(|_| plain)
 }

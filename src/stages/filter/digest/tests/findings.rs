@@ -342,6 +342,7 @@ fn a_diffstat_names_files_and_lines() {
         vec![
             ("src/a.rs".into(), 3, 1, tree),
             ("new.rs".into(), 0, 2, tree),
+            (".../deep.rs".into(), 1, 0, tree),
         ]
     };
     assert_eq!(of("git diff --stat"), wants(Tree::Work));

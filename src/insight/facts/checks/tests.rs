@@ -1,0 +1,344 @@
+//! Tests of what builds, linters and type checkers said.
+
+use super::*;
+
+const OK: [Finding; 1] = [Finding::Worked { key: 1 }];
+const FAILED: [Finding; 1] = [Finding::Failed { key: 1 }];
+
+fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
+    let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
+        LocatedItem::sample(ItemKind::Digest, line, text, findings)
+    });
+    let runs = checks(&lines.collect::<Vec<_>>()).into_iter();
+    let told = runs.map(|run| {
+        let CheckRun {
+            command,
+            place: _,
+            passed,
+            said,
+            failed_before,
+            changed_after,
+            by_agent,
+        } = run.what;
+        let marks = [
+            (failed_before, " before"),
+            (changed_after, " after"),
+            (by_agent, " by agent"),
+        ];
+        let marks: String = marks
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, mark)| *mark)
+            .collect();
+        format!("{command} {passed}{marks} {}", said.unwrap_or_default())
+    });
+    told.collect()
+}
+
+#[test]
+fn the_last_run_of_each_check_is_told() {
+    let edit = [Finding::Changed {
+        path: "/p/a.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let lint = "Action: Bash(cd x && golangci-lint run 2>&1 | tail -3) → 0 issues.";
+    let calls = [
+        (
+            "Action: Bash(tsc --noEmit) → exit 2: a.ts(3): error",
+            &FAILED[..],
+        ),
+        ("Action: Edit(a.rs) → +1 −0", &edit[..]),
+        ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]),
+        (
+            "Action: Bash(go build ./... && go test ./... | tail -2) → passed 2/2 packages",
+            &OK[..],
+        ),
+        (lint, &OK[..]),
+    ];
+    let wants = [
+        "tsc --noEmit true before ",
+        "go build ./... true ",
+        "golangci-lint run true 0 issues",
+    ];
+    assert_eq!(told(&calls), wants);
+    let later = [calls[3], calls[1]];
+    assert_eq!(told(&later), ["go build ./... true after "]);
+}
+
+#[test]
+fn a_paper_is_made_though_it_has_an_error() {
+    let made = "Action: Bash(cd paper && pdflatex -interaction=nonstopmode shop.tex) → failed: Output written on shop.pdf (25 pages, 4275 bytes).";
+    let wants = "pdflatex -interaction=nonstopmode shop.tex true Output written on shop.pdf (25 pages, 4275 bytes)";
+    assert_eq!(told(&[(made, &FAILED)]), [wants]);
+    let none = "Action: Bash(pdflatex shop.tex) → failed: Undefined control sequence.";
+    assert_eq!(
+        told(&[(made, &FAILED), (none, &FAILED)]),
+        ["pdflatex shop.tex false "]
+    );
+}
+
+#[test]
+fn a_document_or_a_commit_whose_hook_ran_makes_no_check_old() {
+    let edit = |path: &str| {
+        [Finding::Changed {
+            path: path.into(),
+            added: 1,
+            removed: 0,
+        }]
+    };
+    let (code, text) = (edit("/p/a.ts"), edit("/p/CHANGES.md"));
+    let lint = ("Action: Bash(npm run lint) → ok, no output", &OK[..]);
+    let docs = ("Action: Bash(npm run lint:md) → ok, no output", &OK[..]);
+    let later = ("Action: Edit(CHANGES.md) → +1 −0", &text[..]);
+    assert_eq!(told(&[lint, later]), ["npm run lint true "]);
+    assert_eq!(told(&[docs, later]), ["npm run lint:md true after "]);
+    let committed = [
+        Finding::Commit {
+            hash: "1a2b3c4".into(),
+            subject: "Add it".into(),
+            again: false,
+            size: None,
+        },
+        Finding::Tests(crate::model::finding::TestCounts {
+            passed: 9,
+            ..Default::default()
+        }),
+    ];
+    let edited = ("Action: Edit(a.ts) → +1 −0", &code[..]);
+    let hook = (
+        "Action: Bash(git add -A && git commit -m x) → passed 9/9",
+        &committed[..],
+    );
+    assert_eq!(told(&[lint, edited]), ["npm run lint true after "]);
+    assert_eq!(told(&[lint, edited, hook]), ["npm run lint true "]);
+    assert_eq!(
+        told(&[lint, edited, hook, edited]),
+        ["npm run lint true after "]
+    );
+}
+
+#[test]
+fn what_the_agent_says_of_a_check_counts_where_nobody_saw_its_end() {
+    let ran = "Action: Bash(just check 2>&1 | tail -30) → 31 lines, 2 KB";
+    let said = "Agent: All of it is in. `just check` (format, build) is green.";
+    let of = |words: &str| {
+        let ran = LocatedItem::sample(ItemKind::Digest, 1, ran, &OK);
+        let said = LocatedItem::sample(ItemKind::Agent, 2, words, &[]);
+        let runs = checks(&[ran, said]).into_iter();
+        let told = runs.map(|run| (run.what.command, run.what.passed, run.what.by_agent));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(of(said), [("just check".to_owned(), true, true)]);
+    assert_eq!(of("Agent: `just check` should be green now."), []);
+}
+
+#[test]
+fn a_check_of_another_place_is_another_check() {
+    let run = |line, text| LocatedItem::sample(ItemKind::Digest, line, text, &OK);
+    let web = run(
+        1,
+        "Action: Bash(cd /s/shop/apps/web && npx tsc --noEmit 2>&1 | head -50) → ok, no output",
+    );
+    let api = run(
+        2,
+        "Action: Bash(cd /s/shop/apps/api && npx tsc --noEmit 2>&1 | head -50) → 30 lines, 3.8 KB",
+    );
+    let told = |lines: &[LocatedItem<'_>]| {
+        let runs = checks(lines).into_iter().map(|run| run.what);
+        let told = runs.map(|run| (run.place.unwrap_or_default(), run.passed));
+        told.collect::<Vec<_>>()
+    };
+    let at = |place: &str, passed| (place.to_owned(), passed);
+    assert_eq!(told(&[web, api, web]), [at("api", false), at("web", true)]);
+    let failing = failing(&checks(&[web, api, web]), &[web, api, web]);
+    let failing = failing.map(|step| step.what);
+    assert_eq!(
+        failing.as_deref(),
+        Some("Failed when it ran last: npx tsc --noEmit in api")
+    );
+    // the shell is still there, and one folder has several names
+    let here = run(3, "Action: Bash(npx tsc --noEmit) → ok, no output");
+    assert_eq!(told(&[api, here]), [at("", true)]);
+    let named = run(
+        3,
+        "Action: Bash(cd apps/api; npx tsc --noEmit) → ok, no output",
+    );
+    assert_eq!(told(&[api, named]), [at("", true)]);
+    let part = run(
+        1,
+        "Action: Bash(pnpm --filter @shop/web lint) → ok, no output",
+    );
+    let other = run(
+        2,
+        "Action: Bash(pnpm --filter @shop/api lint) → failed: 2 problems",
+    );
+    assert_eq!(told(&[part, other]).len(), 2);
+}
+
+#[test]
+fn what_sets_where_a_check_runs_makes_no_other_check() {
+    let plain = ("Action: exec(mise run vet) → ok, no output", &OK[..]);
+    let cached = "Action: exec(env CACHE=/t/c mise run vet; env CACHE=/t/c mise run build) → 7 lines, 338 bytes";
+    assert_eq!(told(&[plain, (cached, &OK[..])]), ["mise run build true "]);
+    let said = LocatedItem::sample(
+        ItemKind::Agent,
+        3,
+        "Agent: Done.\n\nValidation passed:\n\n- `mise run vet`\n- `mise run build`",
+        &[],
+    );
+    let ran = LocatedItem::sample(ItemKind::Digest, 2, cached, &OK);
+    let all = checks(&[ran, said]).into_iter();
+    let all: Vec<String> = all.map(|run| run.what.command).collect();
+    assert_eq!(all, ["mise run vet", "mise run build"]);
+}
+
+#[test]
+fn what_another_agent_checked_is_told_in_the_agents_words() {
+    let edit = [Finding::Changed {
+        path: "/p/a.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
+    let ran = LocatedItem::sample(ItemKind::Digest, 2, "Action: Task(check it) → done", &[]);
+    let words = "Agent: All CI checks pass (lint, types). Now I commit it.";
+    let said = LocatedItem::sample(ItemKind::Agent, 3, words, &[]);
+    let told = |lines: &[LocatedItem<'_>]| {
+        let runs = checks(lines).into_iter();
+        let told = runs.map(|run| (run.what.said.unwrap_or_default(), run.what.changed_after));
+        told.collect::<Vec<_>>()
+    };
+    let wants = "All CI checks pass (lint, types).".to_owned();
+    assert_eq!(told(&[edited, ran, said]), [(wants.clone(), false)]);
+    assert_eq!(told(&[edited, ran, said, edited]), [(wants, true)]);
+    assert_eq!(told(&[ran, said]), [], "nothing was changed");
+}
+
+#[test]
+fn what_nobody_saw_the_end_of_is_not_told() {
+    for text in [
+        "Action: Bash(npm run lint | tail -30) → 31 lines, 2 KB",
+        "Action: Bash(npm run lint | grep -c error) → 0",
+        "Action: Bash(gofmt -l . && go test ./...) → passed 2/2 packages",
+    ] {
+        assert_eq!(told(&[(text, &OK[..])]), Vec::<String>::new(), "{text}");
+    }
+    let absent = "Action: Bash(npm run lint) → exit 1: npm error Missing script: \"lint\"";
+    assert_eq!(told(&[(absent, &FAILED[..])]), Vec::<String>::new());
+    let listed = "Action: Bash(gofmt -l .) → a.go";
+    assert_eq!(told(&[(listed, &OK[..])]), ["gofmt -l . false "]);
+}
+
+#[test]
+fn what_failed_when_it_ran_last_is_left() {
+    let left = |calls: &[(&str, &[Finding])]| {
+        let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
+            LocatedItem::sample(ItemKind::Digest, line, text, findings)
+        });
+        let lines: Vec<LocatedItem<'_>> = lines.collect();
+        failing(&checks(&lines), &lines).map(|step| step.what)
+    };
+    let (build, lint) = ("Action: Bash(npm run build)", "Action: Bash(npm run lint)");
+    let failed = format!("{build} → exit 1: error: no such page");
+    let passed = format!("{build} → ok, no output");
+    let wants = Some("Failed when it ran last: npm run build".to_owned());
+    assert_eq!(left(&[(&failed, &FAILED)]), wants);
+    assert_eq!(left(&[(&failed, &FAILED), (&passed, &OK)]), None);
+    let other = format!("{lint} → ok, no output");
+    assert_eq!(
+        left(&[(&failed, &FAILED), (&other, &OK)]),
+        None,
+        "the program may be used otherwise"
+    );
+    let edit = [Finding::Changed {
+        path: "/p/a.ts".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let edited = ("Action: Edit(a.ts) → +1 −0", &edit[..]);
+    let wants = "Failed, and not run again after the last change: npm run build";
+    let open = [(failed.as_str(), &FAILED[..]), edited];
+    assert_eq!(left(&open).as_deref(), Some(wants));
+    let check = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
+    assert_eq!(left(&[open[0], edited, check]), None, "that may be enough");
+}
+
+#[test]
+fn what_an_equal_check_passed_since_is_not_told_as_failed() {
+    let lint = (
+        "Action: Bash(npm run lint) → exit 1: one problem",
+        &FAILED[..],
+    );
+    for since in [
+        "Action: Bash(git ls-files -z | xargs -0 npx eslint) → ok, no output",
+        "Action: Bash(npx prettier --check .) → ok, no output",
+        "Action: Bash(gh run watch 7 --exit-status) → 40 lines, 2 KB",
+    ] {
+        let all = told(&[lint, (since, &OK[..])]);
+        assert!(!all.iter().any(|told| told.contains("lint")), "{all:?}");
+    }
+    let other = (
+        "Action: Bash(git commit -m 'Fix lint') → ok, no output",
+        &OK[..],
+    );
+    assert_eq!(told(&[lint, other]), ["npm run lint false "]);
+    let types = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
+    assert_eq!(told(&[lint, types])[0], "npm run lint false ");
+}
+
+#[test]
+fn checks_that_ran_elsewhere_are_told() {
+    let watch = "Action: Bash(gh pr checks 7 --watch)";
+    let ends = |end: &str, findings| told(&[(&format!("{watch} → {end}"), findings)]);
+    assert_eq!(
+        ends("9 lines, 900 bytes", &OK[..]),
+        ["gh pr checks 7 --watch true "]
+    );
+    assert_eq!(
+        ends("exit 1: lint fail 2s", &FAILED[..]),
+        ["gh pr checks 7 --watch false "]
+    );
+    assert_eq!(
+        ends("exit 1: no checks reported", &FAILED[..]),
+        Vec::<String>::new()
+    );
+    let plain = "Action: Bash(gh run watch 7) → 40 lines, 2 KB";
+    assert_eq!(
+        told(&[(plain, &OK[..])]),
+        Vec::<String>::new(),
+        "it ends with 0 in any case"
+    );
+    let begun = format!("{watch} {RUNNING}");
+    let begun = LocatedItem::sample(ItemKind::Digest, 1, &begun, &[]);
+    let said = |words| LocatedItem::sample(ItemKind::Agent, 2, words, &[]);
+    let passed = |words| checks(&[begun, said(words)]).len();
+    assert_eq!(passed("Agent: CI is green on the new run."), 1);
+    assert_eq!(
+        passed("Agent: The lint job is green; tests are still running."),
+        0
+    );
+}
+
+#[test]
+fn a_check_of_a_program_that_nobody_knows_is_one() {
+    let edit = [Finding::Changed {
+        path: "/p/a.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let edited = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(a.rs) → +1 −0", &edit);
+    let said = LocatedItem::sample(ItemKind::Agent, 2, "Agent: All checks pass.", &[]);
+    let failed = "Action: Bash(shop order check --stage=end) → exit 1: the cart is open";
+    let failed = LocatedItem::sample(ItemKind::Digest, 3, failed, &FAILED);
+    let lines = [edited, said, failed];
+    let all = checks(&lines);
+    let told: Vec<_> = all
+        .iter()
+        .map(|run| (run.what.command.as_str(), run.what.passed))
+        .collect();
+    assert_eq!(told, [("shop order check --stage=end", false)]);
+    let left = failing(&all, &lines).map(|step| step.what);
+    let wants = "Failed when it ran last: shop order check --stage=end";
+    assert_eq!(left.as_deref(), Some(wants));
+}
