@@ -3,6 +3,7 @@
 //! shows only some lines of one.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A setting before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,13 +33,19 @@ pub fn is_known(path: &str) -> bool {
 
 /// What differs between two versions of some lines: what got another name, then the rest in the order
 /// of the new ones, then what is no more there; at most a dozen. A setting is named with the sections
-/// above it, as far as they are among the lines. Lists, and values over several lines, are passed over.
+/// above it, as far as they are among the lines. Lists, and values over several lines, are passed over, as is what came or
+/// went with an element of a list in YAML: its `name` is no setting of the file.
 pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
     let Some(format) = format(path) else {
         return Vec::new();
     };
     let (mut old, new) = (settings(old, format), settings(new, format));
     let mut all: Vec<ChangedSetting> = renamed_sections(&mut old, &new);
+    let is_element = |key: &str| {
+        [&old.elements, &new.elements]
+            .iter()
+            .any(|all| all.contains(key))
+    };
     let (sections, old, new) = (&new.sections, &old.values, &new.values);
     let (mut set, mut gone) = (Vec::new(), Vec::new());
     for key in keys(new) {
@@ -47,6 +54,7 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
         let own: Vec<&str> = now.iter().copied().filter(|v| !was.contains(v)).collect();
         match (lost.as_slice(), own.as_slice()) {
             ([was], [now]) => set.push(changed(key, Some(was), Some(now))),
+            _ if is_element(key) => {}
             // of several elements of a list some came, or went
             ([], own) => set.extend(own.iter().map(|now| changed(key, None, Some(now)))),
             (lost, []) => gone.extend(lost.iter().map(|was| changed(key, Some(was), None))),
@@ -55,8 +63,11 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
         }
     }
     // what is a list or goes over several lines now isn't gone
-    let is_gone =
-        |key: &&str| values(new, key).is_empty() && !sections.iter().any(|section| section == key);
+    let is_gone = |key: &&str| {
+        values(new, key).is_empty()
+            && !sections.iter().any(|section| section == key)
+            && !is_element(key)
+    };
     for key in keys(old).filter(is_gone) {
         let lost = values(old, key).into_iter();
         gone.extend(lost.map(|was| changed(key, Some(was), None)));
@@ -221,14 +232,22 @@ struct Settings {
     values: Vec<(String, String)>,
     /// Each once.
     sections: Vec<String>,
+    /// Of `values` those that elements of a list have, in YAML.
+    elements: BTreeSet<String>,
 }
 
 fn settings(text: &str, format: Format) -> Settings {
     let mut all = Settings::default();
     let mut sections: Vec<(usize, String)> = Vec::new();
+    let mut element = None;
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
         let line = line.trim();
+        if format == Format::Yaml && !line.is_empty() {
+            // what stands deeper than its mark is of the element
+            element = element.filter(|depth| *depth < indent);
+            element = element.or(line.starts_with("- ").then_some(indent));
+        }
         if let (Format::Assigned, Some(name)) = (format, section(line)) {
             sections = vec![(0, name.to_owned())];
             all.note_section(name.to_owned());
@@ -250,6 +269,9 @@ fn settings(text: &str, format: Format) -> Settings {
             sections.push((indent, key.to_owned()));
             all.note_section(setting);
         } else {
+            if element.is_some() {
+                all.elements.insert(setting.clone());
+            }
             let value = (setting, shortened(value));
             if !all.values.contains(&value) {
                 all.values.push(value);
@@ -413,6 +435,12 @@ mod tests {
             "to: a → (none)",
         ),
         ("a.yaml", "- one\n- two", "- one\n- three", ""),
+        (
+            "release.yml",
+            "steps:\n  - name: Pack\n    run: pack\n    with: a",
+            "steps:\n  - name: Sign\n    run: sign\n    shell: sh\n  - name: Pack\n    run: pack\n    with: b\nlevel: 9",
+            "steps.with: a → b; level: (none) → 9",
+        ),
         ("main.rs", "a = 1", "a = 2", ""),
     ];
 

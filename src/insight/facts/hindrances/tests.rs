@@ -1,0 +1,215 @@
+//! Tests of what stopped commands, and which way the work went on.
+
+use super::*;
+
+/// `Action: …` lines that failed (`→ exit …`, `→ failed`) or worked, `Agent: …` and `User: …` lines.
+fn told(texts: &[&str]) -> Vec<String> {
+    let failed = [Finding::Failed { key: 1 }];
+    let worked = [Finding::Worked { key: 2 }];
+    let refused = [Finding::Refused { key: 1 }];
+    let lines = texts.iter().zip(1..).map(|(text, n)| {
+        let (kind, findings): (_, &[Finding]) = match text.split_once(": ") {
+            Some(("Agent", _)) => (ItemKind::Agent, &[]),
+            Some(("User", _)) => (ItemKind::Prompt, &[]),
+            Some(("Note", _)) => (ItemKind::Note, &[]),
+            _ if text.contains("→ exit ") || text.contains("→ failed") => {
+                (ItemKind::Digest, &failed)
+            }
+            _ if text.contains("→ refused") => (ItemKind::Digest, &refused),
+            _ => (ItemKind::Digest, &worked),
+        };
+        LocatedItem::sample(kind, n, text, findings)
+    });
+    let lines: Vec<LocatedItem<'_>> = lines.collect();
+    let all = hindered(&lines).into_iter();
+    all.map(|told| told.what.cure.unwrap_or_default()).collect()
+}
+
+#[test]
+fn what_was_skipped_is_not_resolved() {
+    let failed = "Action: Bash(shop update-page 7) → exit 1: Argument list too long: 'shop'";
+    let with = |said: &str| told(&[failed, said]).len();
+    assert_eq!(with("Agent: It is too long. Let me skip this step."), 0);
+    assert_eq!(
+        with("Agent: It is too long. Let me mark this as done and move on."),
+        0
+    );
+    assert_eq!(
+        with("Agent: It is too long. Let me pass it in a file instead."),
+        1
+    );
+}
+
+#[test]
+fn a_form_that_a_program_does_not_take_is_told_with_the_one_that_it_takes() {
+    let wrapped = "Action: Bash(wrap npm run test) → exit 2: error: unrecognized subcommand 'npm'";
+    let plain = "Action: Bash(npm run test 2>&1 | tail -3) → passed 9/9";
+    assert_eq!(told(&[wrapped, plain]), ["it worked as `npm run test`"]);
+    assert_eq!(told(&[wrapped]), Vec::<String>::new(), "no way was found");
+    let red = "Action: Bash(npm run test) → exit 1: the cart is empty";
+    assert_eq!(told(&[wrapped, red]), ["it ran as `npm run test`"]);
+    let option = "Action: Bash(echo '[]' | shop exec close-orders --order 7) → exit 2: Error: No such option: --order";
+    let help = "Action: Bash(shop exec close-orders -h) → 9 lines, 300 bytes";
+    let other = "Action: Bash(shop exec list-orders) → 9 lines, 300 bytes";
+    let right = "Action: Bash(printf '[]' | shop exec close-orders) → 2 lines, 30 bytes";
+    let wants = ["it worked as `shop exec close-orders`"];
+    assert_eq!(told(&[option, help, other, right]), wants);
+    let own = "Action: Bash(npm run test) → exit 1: the cart is empty";
+    assert_eq!(told(&[own, plain]), Vec::<String>::new());
+    let reads = "Action: Bash(grep --bad x a.rs) → exit 2: grep: unrecognized option '--bad'";
+    assert_eq!(
+        told(&[reads, "Action: Bash(grep x a.rs) → 1 line"]),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn a_retry_is_told_only_of_what_a_sandbox_or_the_network_stopped() {
+    let call = |said: &str| format!("Action: Bash(shop deploy) → exit 1: {said}");
+    let again = "Action: Bash(shop deploy) → 3 lines, 90 bytes";
+    let (lost, down) = (
+        call("lookup shop.test: no such host"),
+        call("connection refused"),
+    );
+    assert_eq!(told(&[&lost, again]), ["it worked when it was run again"]);
+    assert_eq!(told(&[&down, again]), Vec::<String>::new());
+}
+
+#[test]
+fn each_step_of_a_way_round_is_told() {
+    let version = "Action: Bash(go test ./a) → failed 1/1 packages in 1 s: compile: version \"go1.2\" does not match go tool version \"go1.3\"";
+    let sandbox = "Action: Bash(pin exec -- go test ./a) → failed 1/1 packages in 1 s: open /c/x: operation not permitted";
+    let worked = "Action: Bash(pin exec -- env GOCACHE=/t/c go test ./a) → passed 1/1 packages";
+    let wants = [
+        "it ran as `pin exec -- go test ./a`",
+        "it worked as `pin exec -- env GOCACHE=/t/c go test ./a`",
+    ];
+    assert_eq!(told(&[version, sandbox, worked]), wants);
+}
+
+#[test]
+fn a_missing_login_is_told_with_the_login() {
+    let asked =
+        "Action: Bash(shop orders show 7) → Not logged in. Run 'shop login' to authenticate.";
+    let login = "Action: Bash(shop login --device) → running in the background";
+    let again = "Action: Bash(shop orders show 7) → 19 lines, 1.9 KB";
+    assert_eq!(
+        told(&[asked, login, again]),
+        ["after `shop login --device`"]
+    );
+    let around = "Agent: I’ll continue from the local copy of the order.";
+    assert_eq!(
+        told(&[asked, around]),
+        ["“I’ll continue from the local copy of the order.”, says the agent"]
+    );
+    assert_eq!(told(&[asked]), Vec::<String>::new());
+}
+
+#[test]
+fn what_git_wanted_first_is_told() {
+    let refused =
+        "Action: Bash(git push) → exit 1: error: failed to push some refs to 'https://h/r.git'";
+    let pulled = "Action: Bash(git pull --rebase) → 3 lines, 200 bytes";
+    let pushed = "Action: Bash(git push) → To https://h/r.git";
+    assert_eq!(
+        told(&[refused, pulled, pushed]),
+        ["after `git pull --rebase`"]
+    );
+    assert_eq!(told(&[refused, pulled]), Vec::<String>::new());
+    assert_eq!(told(&[refused, pushed]), Vec::<String>::new(), "a retry");
+    let force = "Action: Bash(cd shop && git push --force origin main) → ok";
+    assert_eq!(
+        told(&[refused, force]),
+        ["forced with `git push --force origin main`"]
+    );
+    let conflict =
+        "Action: Bash(git rebase origin/main) → failed: CONFLICT (content): Merge conflict in a.md";
+    let goes_on = "Action: Bash(git add a.md && GIT_EDITOR=true git rebase --continue) → ok";
+    assert_eq!(
+        told(&[conflict, goes_on]),
+        ["resolved, then `git rebase --continue`"]
+    );
+    let untracked = "Action: Bash(git rebase -i --root) → failed: error: The following untracked working tree files would be overwritten by merge:";
+    let all = [
+        untracked,
+        "Action: Bash(git rebase --abort) → ok, no output",
+        "Action: Bash(rm -rf .idea) → ok, no output",
+        "Action: Bash(git filter-branch -f --all) → ok, no output",
+    ];
+    assert_eq!(
+        told(&all),
+        ["`rm -rf .idea`, then `git filter-branch -f --all`"]
+    );
+}
+
+#[test]
+fn what_made_the_same_command_work_comes_before_the_first_way_round() {
+    let failed =
+        "Action: Bash(git fetch origin) → exit 128: fatal: repository 'https://h/..git/' not found";
+    let round = "Action: Bash(git fetch https://h/us/shop.git main) → ok";
+    let merged = "Action: Bash(git merge FETCH_HEAD) → ok";
+    let same = "Action: Bash(git fetch origin) → ok";
+    let way = "it worked as `git fetch https://h/us/shop.git main`";
+    assert_eq!(told(&[failed, round, merged, same]), [way]);
+    let set = "Action: Bash(git remote set-url origin https://h/us/shop.git) → ok";
+    let wants = "after `git remote set-url origin https://h/us/shop.git`";
+    assert_eq!(told(&[failed, round, set, merged, same]), [wants]);
+}
+
+#[test]
+fn a_hook_that_was_passed_by_is_told() {
+    let failed = "Action: Bash(git commit -m x) → exit 1: error: Item 3 failed";
+    let past = "Action: Bash(git commit -m x --no-verify) → 1 file changed";
+    assert_eq!(told(&[failed, past]), ["committed with `--no-verify`"]);
+    let mended = "Action: Bash(git commit -m x) → 1 file changed";
+    assert_eq!(told(&[failed, mended]), Vec::<String>::new());
+}
+
+#[test]
+fn what_stopped_the_model_is_told() {
+    let flagged =
+        "Note: the model was stopped: A1's safeguards flagged this message. Switched to B2.";
+    let lost = "Note: the model was stopped: its API failed.";
+    let done = "Agent: All of it is in.";
+    assert_eq!(
+        told(&[flagged, lost, done]),
+        ["Switched to B2", "it answered later"]
+    );
+    assert_eq!(told(&[lost]), Vec::<String>::new());
+}
+
+#[test]
+fn a_command_that_a_person_refused_is_told_with_what_they_said() {
+    let refused = "Action: Bash(npm publish) → refused by the user";
+    let note = "Note: interrupted by the user";
+    let said = "User: no release, just a commit";
+    let done = "Agent: Committed.";
+    let wants = ["“no release, just a commit”, says the user"];
+    assert_eq!(told(&[refused, note, said, done]), wants);
+    assert_eq!(told(&[refused, note]), Vec::<String>::new());
+    let edit = "Action: Edit(a.rs) → refused by the user";
+    assert_eq!(told(&[edit, note, said, done]), Vec::<String>::new());
+}
+
+#[test]
+fn a_conflict_was_resolved_where_its_file_was_changed() {
+    let change = |path: &str| Finding::Changed {
+        path: path.into(),
+        added: 1,
+        removed: 1,
+    };
+    let (failed, worked) = ([Finding::Failed { key: 1 }], [Finding::Worked { key: 2 }]);
+    let edits = [change("/p/shop/cart.rs"), change("/p/notes.md")];
+    let call = |line, text, findings| LocatedItem::sample(ItemKind::Digest, line, text, findings);
+    let merged =
+        "Action: Bash(git merge main) → failed: CONFLICT (content): Merge conflict in shop/cart.rs";
+    let lines = [
+        call(1, merged, &failed[..]),
+        call(2, "Action: Edit(cart.rs) → +1 −1", &edits[..]),
+        call(3, "Action: Bash(git commit --no-edit) → ok", &worked[..]),
+    ];
+    let told = hindered(&lines).remove(0).what;
+    let wants = "resolved, then `git commit --no-edit`";
+    assert_eq!(told.cure.as_deref(), Some(wants));
+    assert_eq!(told.changed, ["/p/shop/cart.rs"]);
+}
