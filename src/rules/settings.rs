@@ -3,7 +3,7 @@
 //! shows only some lines of one.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A setting before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,18 +34,14 @@ pub fn is_known(path: &str) -> bool {
 /// What differs between two versions of some lines: what got another name, then the rest in the order
 /// of the new ones, then what is no more there; at most a dozen. A setting is named with the sections
 /// above it, as far as they are among the lines. Lists, and values over several lines, are passed over, as is what came or
-/// went with an element of a list in YAML: its `name` is no setting of the file.
+/// went with an element of a list in YAML: the name of a step is no setting of the file.
 pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
     let Some(format) = format(path) else {
         return Vec::new();
     };
     let (mut old, new) = (settings(old, format), settings(new, format));
     let mut all: Vec<ChangedSetting> = renamed_sections(&mut old, &new);
-    let is_element = |key: &str| {
-        [&old.elements, &new.elements]
-            .iter()
-            .any(|all| all.contains(key))
-    };
+    let (with_old, with_new) = (old.elements_beside(&new), new.elements_beside(&old));
     let (sections, old, new) = (&new.sections, &old.values, &new.values);
     let (mut set, mut gone) = (Vec::new(), Vec::new());
     for key in keys(new) {
@@ -54,22 +50,25 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
         let own: Vec<&str> = now.iter().copied().filter(|v| !was.contains(v)).collect();
         match (lost.as_slice(), own.as_slice()) {
             ([was], [now]) => set.push(changed(key, Some(was), Some(now))),
-            _ if is_element(key) => {}
             // of several elements of a list some came, or went
-            ([], own) => set.extend(own.iter().map(|now| changed(key, None, Some(now)))),
-            (lost, []) => gone.extend(lost.iter().map(|was| changed(key, Some(was), None))),
+            ([], own) => {
+                let own = own.iter().filter(|now| !with_new.contains(&(key, **now)));
+                set.extend(own.map(|now| changed(key, None, Some(now))));
+            }
+            (lost, []) => {
+                let lost = lost.iter().filter(|was| !with_old.contains(&(key, **was)));
+                gone.extend(lost.map(|was| changed(key, Some(was), None)));
+            }
             // nobody can say which took the place of which
             _ => {}
         }
     }
     // what is a list or goes over several lines now isn't gone
-    let is_gone = |key: &&str| {
-        values(new, key).is_empty()
-            && !sections.iter().any(|section| section == key)
-            && !is_element(key)
-    };
+    let is_gone =
+        |key: &&str| values(new, key).is_empty() && !sections.iter().any(|section| section == key);
     for key in keys(old).filter(is_gone) {
         let lost = values(old, key).into_iter();
+        let lost = lost.filter(|was| !with_old.contains(&(key, *was)));
         gone.extend(lost.map(|was| changed(key, Some(was), None)));
     }
     all.extend(renamed_settings(&mut gone, &mut set));
@@ -232,8 +231,8 @@ struct Settings {
     values: Vec<(String, String)>,
     /// Each once.
     sections: Vec<String>,
-    /// Of `values` those that elements of a list have, in YAML.
-    elements: BTreeSet<String>,
+    /// In YAML the line that each element of a list begins with, and which of `values` stand in it.
+    elements: BTreeMap<String, Vec<usize>>,
 }
 
 fn settings(text: &str, format: Format) -> Settings {
@@ -245,8 +244,11 @@ fn settings(text: &str, format: Format) -> Settings {
         let line = line.trim();
         if format == Format::Yaml && !line.is_empty() {
             // what stands deeper than its mark is of the element
-            element = element.filter(|depth| *depth < indent);
-            element = element.or(line.starts_with("- ").then_some(indent));
+            element = element.filter(|(depth, _)| *depth < indent);
+            if line.starts_with("- ") && element.is_none() {
+                all.elements.entry(line.to_owned()).or_default();
+                element = Some((indent, line));
+            }
         }
         if let (Format::Assigned, Some(name)) = (format, section(line)) {
             sections = vec![(0, name.to_owned())];
@@ -269,11 +271,12 @@ fn settings(text: &str, format: Format) -> Settings {
             sections.push((indent, key.to_owned()));
             all.note_section(setting);
         } else {
-            if element.is_some() {
-                all.elements.insert(setting.clone());
-            }
             let value = (setting, shortened(value));
             if !all.values.contains(&value) {
+                if let Some((_, begins)) = element {
+                    let own = all.elements.get_mut(begins);
+                    own.into_iter().for_each(|own| own.push(all.values.len()));
+                }
                 all.values.push(value);
             }
         }
@@ -282,6 +285,18 @@ fn settings(text: &str, format: Format) -> Settings {
 }
 
 impl Settings {
+    /// What stands in elements that the other version doesn't have.
+    fn elements_beside(&self, other: &Settings) -> Vec<(&str, &str)> {
+        let own = self.elements.iter();
+        let own = own.filter(|(begins, _)| !other.elements.contains_key(*begins));
+        let values = own.flat_map(|(_, values)| values);
+        let pair = |nth: &usize| {
+            let (key, value) = &self.values[*nth];
+            (key.as_str(), value.as_str())
+        };
+        values.map(pair).collect()
+    }
+
     fn note_section(&mut self, name: String) {
         if !self.sections.contains(&name) {
             self.sections.push(name);
@@ -440,6 +455,12 @@ mod tests {
             "steps:\n  - name: Pack\n    run: pack\n    with: a",
             "steps:\n  - name: Sign\n    run: sign\n    shell: sh\n  - name: Pack\n    run: pack\n    with: b\nlevel: 9",
             "steps.with: a → b; level: (none) → 9",
+        ),
+        (
+            "release.yml",
+            "casks:\n  - name: shop\n    url: a",
+            "casks:\n  - name: shop\n    url: a\n    sums:\n      bash: b",
+            "casks.sums.bash: (none) → b",
         ),
         ("main.rs", "a = 1", "a = 2", ""),
     ];

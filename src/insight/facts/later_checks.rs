@@ -42,13 +42,22 @@ pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Over
         };
         !ran.failed && is_clean && (found.any(is_one) || covers(each()))
     };
+    // whose tests run has built it
+    let program = words.first().copied();
+    let tested = |finding: &Finding| match finding {
+        Finding::Tests(run) => run.failed == 0 && run.runner.split(' ').next() == program,
+        _ => false,
+    };
     later.iter().any(|line| match line.item.kind {
         ItemKind::Agent if line.main => {
             let words = line.words();
             let says_clean = || !failed.is_none() && checks_pass(words).is_some();
             says_clean() || ci_passes(words).is_some()
         }
-        ItemKind::Digest => RanCommand::of(line).is_some_and(|ran| passes(line, &ran)),
+        ItemKind::Digest => {
+            line.item.findings.iter().any(tested)
+                || RanCommand::of(line).is_some_and(|ran| passes(line, &ran))
+        }
         _ => false,
     })
 }

@@ -177,6 +177,28 @@ fn a_check_of_another_place_is_another_check() {
 }
 
 #[test]
+fn what_was_tested_since_was_built() {
+    let built = "Action: Bash(go build ./cart 2>&1 | head) → 3 lines, 257 bytes";
+    let passed = |runner: &str| {
+        [Finding::Tests(crate::model::finding::TestCounts {
+            runner: runner.into(),
+            passed: 3,
+            ..Default::default()
+        })]
+    };
+    let (go, other) = (passed("go test"), passed("jest"));
+    let tests = |findings| ("Action: Bash(run the tests) → passed 3/3", findings);
+    assert_eq!(
+        told(&[(built, &OK[..]), tests(&go[..])]),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        told(&[(built, &OK[..]), tests(&other[..])]),
+        ["go build ./cart false "]
+    );
+}
+
+#[test]
 fn what_sets_where_a_check_runs_makes_no_other_check() {
     let plain = ("Action: exec(mise run vet) → ok, no output", &OK[..]);
     let cached = "Action: exec(env CACHE=/t/c mise run vet; env CACHE=/t/c mise run build) → 7 lines, 338 bytes";
