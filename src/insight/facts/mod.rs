@@ -129,6 +129,9 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         shown(&objective, &whole).as_ref(),
         &commits,
     );
+    let mut done = tasks.done;
+    let texts = told.result.iter().chain(&told.steps).chain(&told.requests);
+    repeats::drop_told(&mut done, texts);
     let mut summary = Summary {
         result: told.result,
         steps: told.steps,
@@ -136,7 +139,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         objective,
         asked: whole,
         outcome,
-        completed: tasks.done,
+        completed: done,
         files_modified,
         commits,
         next_steps: tasks::next_steps(next, &closing::closing(lines), closing::is_work(lines)),

@@ -1,6 +1,7 @@
 //! Points of one part of a result that another part tells too.
 
 use super::points::{is_point, without_mark};
+use crate::model::summary::Sourced;
 use crate::rules::words::{content_words, is_same};
 
 /// Drops points of `text` that `other` has, and what then leads to nothing.
@@ -50,6 +51,27 @@ fn points(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| is_point(line)).map(without_mark)
 }
 
+/// Drops tasks that a line of one of these texts tells.
+pub(super) fn drop_told<'s>(
+    tasks: &mut Vec<Sourced<String>>,
+    texts: impl Iterator<Item = &'s Sourced<String>>,
+) {
+    const WORDS_MIN: usize = 3;
+    if tasks.is_empty() {
+        return;
+    }
+    let lines = texts.flat_map(|text| text.what.lines());
+    let lines: Vec<Vec<String>> = lines.map(content_words).collect();
+    tasks.retain(|task| {
+        let own = content_words(&task.what);
+        let tells = |line: &Vec<String>| {
+            let is_in = |word: &&String| line.iter().any(|other| is_same(other, word));
+            own.iter().filter(is_in).count() * 3 >= own.len() * 2
+        };
+        own.len() < WORDS_MIN || !lines.iter().any(tells)
+    });
+}
+
 /// They begin with the same word, and most words of one stand in the other.
 fn is_same_point(own: &[String], told: &[String]) -> bool {
     const WORDS_MIN: usize = 2;
@@ -61,6 +83,7 @@ fn is_same_point(own: &[String], told: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::summary::sourced;
 
     #[test]
     fn what_is_told_twice_is_told_once() {
@@ -76,5 +99,22 @@ mod tests {
             "Set these:\n- CART_KEY - the key of the cart\n- and 3 more\nAll is set.".to_owned();
         drop_repeated(&mut list, later);
         assert_eq!(list, "All is set.");
+    }
+
+    #[test]
+    fn a_task_that_the_result_tells_is_not_told_again() {
+        let said = |what: &str| sourced(1, what.to_owned());
+        let mut tasks = [
+            "Round totals of carts once",
+            "Print totals of orders",
+            "Run tests",
+        ]
+        .map(said)
+        .to_vec();
+        let result =
+            said("Done:\n- **cart.rs**: totals of the cart are rounded once, half up\n- tests run");
+        drop_told(&mut tasks, [&result].into_iter());
+        let left: Vec<&str> = tasks.iter().map(|task| task.what.as_str()).collect();
+        assert_eq!(left, ["Print totals of orders", "Run tests"]);
     }
 }
