@@ -116,8 +116,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         outcome,
         Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
     ) {
-        let said = left::refused_plan(lines).or_else(|| left::refused_call(lines));
-        let said = said.or_else(|| left::announced(lines));
+        let said = in_the_middle(lines);
         let said = said.filter(|said| !next.iter().any(|known| known.line == said.line));
         let asked = || further::last(lines, &prompts, objective.as_ref());
         let begun = || left::unfinished(lines, asked()).filter(|_| !is_listed);
@@ -130,8 +129,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         &commits,
     );
     let mut done = tasks.done;
-    let texts = told.result.iter().chain(&told.steps).chain(&told.requests);
-    repeats::drop_told(&mut done, texts);
+    repeats::drop_told(&mut done, told.texts());
     let mut summary = Summary {
         result: told.result,
         steps: told.steps,
@@ -150,6 +148,12 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         drop_asked(&mut summary);
     }
     summary
+}
+
+/// What a session that broke off ends in: what somebody refused, or what the agent was about to do.
+fn in_the_middle(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let said = left::refused_plan(lines).or_else(|| left::refused_call(lines));
+    said.or_else(|| left::announced(lines))
 }
 
 /// Drops decisions that stand in the objective word for word.
@@ -198,6 +202,12 @@ struct Told {
     result: Option<Sourced<String>>,
     steps: Vec<Sourced<String>>,
     requests: Vec<Sourced<String>>,
+}
+
+impl Told {
+    fn texts(&self) -> impl Iterator<Item = &Sourced<String>> {
+        self.result.iter().chain(&self.steps).chain(&self.requests)
+    }
 }
 
 /// Answers to later requests say nothing in fewer.

@@ -31,7 +31,7 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
     if points.is_empty() || !is_over || !is_done_here(after) {
         return Vec::new();
     }
-    let left = points.into_iter().filter_map(|point| left(point, after));
+    let left = points.iter().filter_map(|point| left(point, after));
     let steps = left.map(|step| lines[at].source(step));
     steps.take(STEPS_MAX).collect()
 }
@@ -47,16 +47,23 @@ fn is_done_here(after: &[LocatedItem<'_>]) -> bool {
     after.iter().any(changes) && !after.iter().any(|line| !line.main || is_agents(line))
 }
 
-/// The list's points below a heading about verification.
-fn points(plan: &str) -> Vec<&str> {
+/// The list's points below a heading about verification; one that only leads to others with these.
+fn points(plan: &str) -> Vec<String> {
     let mut inside = false;
-    let mut points = Vec::new();
+    let mut points: Vec<String> = Vec::new();
     for line in plan.lines() {
         if let Some(heading) = line.strip_prefix('#') {
             let heading = heading.trim_matches(['#', ' ', ':']).to_lowercase();
             inside = ["verification", "verify", "test plan"].contains(&heading.as_str());
-        } else if inside {
-            points.extend(point(line));
+        } else if let Some(point) = point(line).filter(|_| inside) {
+            points.push(point.to_owned());
+        } else if let Some(below) = point(line.trim_start()).filter(|_| inside)
+            && let Some(last) = points.last_mut()
+            && is_look(plain(last))
+        {
+            let joint = if last.ends_with(':') { " " } else { "; " };
+            last.push_str(joint);
+            last.push_str(below);
         }
     }
     points
@@ -73,8 +80,7 @@ fn point(line: &str) -> Option<&str> {
 
 /// What of a point nobody did.
 fn left(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
-    let text = point.trim_start_matches(['*', '[', ' ', ']']);
-    if is_look(text) {
+    if is_look(plain(point)) {
         let point = shortened(&folded(point), POINT_CHARS_MAX);
         return (!is_looked_at(after)).then(|| format!("{BY_HAND}{point}"));
     }
@@ -85,6 +91,11 @@ fn left(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
 
 const NOT_RUN: &str = "Not run, though the plan asks for it: ";
 const BY_HAND: &str = "To be checked, as the plan asks: ";
+
+/// Without emphasis and a box to tick before it.
+fn plain(point: &str) -> &str {
+    point.trim_start_matches(['*', '[', ' ', ']'])
+}
 
 /// `Visual check: …`, `Manual: …`.
 fn is_look(text: &str) -> bool {
@@ -196,5 +207,13 @@ mod tests {
         let tsc = (ItemKind::Digest, "Action: Bash(bunx tsc --noEmit) → ok");
         let looked = (ItemKind::Digest, "Action: mcp__browser__screenshot → ok");
         assert_eq!(told(&[plan, edit, test, lint, tsc, looked]), none);
+    }
+
+    #[test]
+    fn a_look_in_several_steps_is_told_with_them() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Verification\n\n1. Run it\n   - twice\n2. **Manual testing**:\n   - open a cart\n   - pay it";
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let wants = ["To be checked, as the plan asks: Manual testing: open a cart; pay it"];
+        assert_eq!(told(&[(ItemKind::Prompt, plan), edit]), wants);
     }
 }
