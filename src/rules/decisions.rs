@@ -2,7 +2,7 @@
 //! agents' (`agent_decisions.yaml`).
 
 use super::cue_pattern::{CuePattern, CueText};
-use super::prose::sentences_of;
+use super::prose::{asks, sentences_of};
 use super::table::{self, LiteralFinder};
 use serde::Deserialize;
 #[cfg(test)]
@@ -21,6 +21,8 @@ pub struct Stated {
     pub instead_of: Option<String>,
     /// How surely it is a decision: the lower the surer.
     pub rank: u8,
+    /// It is only what would be good, until somebody does it.
+    pub is_advice: bool,
 }
 
 /// Decisions that stand in the beginning of a person's words, in order, of those sentences that are `wanted`. About
@@ -34,11 +36,27 @@ pub fn choices(words: &str) -> Vec<Stated> {
     AGENTS.stated(words, |_| true)
 }
 
+/// The sentence decides against something: two about the same contradict each other where only one does.
+pub fn is_against(sentence: &str) -> bool {
+    let against = PEOPLE.against.as_ref();
+    against.is_some_and(|against| against.is_match(&CueText::of(sentence)))
+}
+
+/// The line is a heading of decisions that its writer made.
+pub fn is_heading(line: &str) -> bool {
+    const BYTES_MAX: usize = 60;
+    let headings = AGENTS.headings.as_ref().filter(|_| line.len() <= BYTES_MAX);
+    headings.is_some_and(|headings| headings.is_match(&CueText::of(line)))
+}
+
 struct Table {
     hints: LiteralFinder,
     /// For each of `hints`, which of `rows` it is a hint of.
     hint_of: Vec<usize>,
     unless: Option<CuePattern>,
+    asked: Option<CuePattern>,
+    against: Option<CuePattern>,
+    headings: Option<CuePattern>,
     rows: Vec<Row>,
 }
 
@@ -46,6 +64,7 @@ struct Row {
     pattern: CuePattern,
     unless: Option<CuePattern>,
     rank: u8,
+    is_advice: bool,
 }
 
 impl Table {
@@ -71,6 +90,9 @@ impl Table {
             return None;
         }
         let read = CueText::of(sentence);
+        if asks(sentence) && !self.asked.iter().any(|asked| asked.is_match(&read)) {
+            return None;
+        }
         let mut rows = hinted.iter().map(|row| &self.rows[*row]);
         let (row, found) = rows.find_map(|row| {
             let found = row.pattern.captures(&read, 0)?;
@@ -94,6 +116,7 @@ impl Table {
             chosen: part("what"),
             instead_of: part("not"),
             rank: row.rank,
+            is_advice: row.is_advice,
             sentence: sentence.to_owned(),
         })
     }
@@ -106,6 +129,9 @@ const HEDGES: [&str; 4] = [" but maybe ", " and maybe ", " and then maybe ", ", 
 #[serde(deny_unknown_fields)]
 struct Written {
     unless: Vec<String>,
+    asked: Option<CuePattern>,
+    against: Option<CuePattern>,
+    headings: Option<CuePattern>,
     patterns: Vec<WrittenRow>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
@@ -119,6 +145,8 @@ struct WrittenRow {
     unless: Option<String>,
     #[serde(default)]
     rank: u8,
+    #[serde(default, rename = "advice")]
+    is_advice: bool,
 }
 
 static PEOPLE: LazyLock<Table> =
@@ -144,11 +172,15 @@ impl Table {
             pattern: row.pattern.clone().into(),
             unless: row.unless.clone().map(CuePattern::from),
             rank: row.rank,
+            is_advice: row.is_advice,
         });
         Table {
             hints: LiteralFinder::of_any_case(hints),
             hint_of,
             unless: CuePattern::any(&written.unless),
+            asked: written.asked,
+            against: written.against,
+            headings: written.headings,
             rows: rows.collect(),
         }
     }

@@ -138,6 +138,22 @@ pub fn suggests(question: &str) -> bool {
     TABLE.suggests.is_match(&CueText::of(question))
 }
 
+/// The sentence of a person proposes another way to do something.
+pub fn proposes(sentence: &str) -> bool {
+    let read = CueText::of(sentence);
+    TABLE.proposes.is_match(&read) && !TABLE.chores.is_match(&read) && !TABLE.wonders.is_match(&read)
+}
+
+/// The proposal asks why it isn't done so: who changes something then does it.
+pub fn insists(sentence: &str) -> bool {
+    TABLE.insists.is_match(&CueText::of(sentence))
+}
+
+/// An agent's answer begins with that a proposal is a good one.
+pub fn accepts(words: &str) -> bool {
+    TABLE.accepts.is_match(&CueText::of(words.trim()))
+}
+
 /// The answer only says what to do next.
 pub fn is_chore(words: &str) -> bool {
     TABLE.chores.is_match(&CueText::of(words.trim()))
@@ -160,6 +176,10 @@ struct Table {
     alternatives: CuePattern,
     steps: Vec<String>,
     suggests: CuePattern,
+    proposes: CuePattern,
+    wonders: CuePattern,
+    insists: CuePattern,
+    accepts: CuePattern,
     picks: Vec<CuePattern>,
     picks_several: CuePattern,
     chores: CuePattern,
@@ -176,6 +196,8 @@ struct Samples {
     offers: BTreeMap<String, bool>,
     recommends: BTreeMap<String, bool>,
     several: BTreeMap<String, Vec<String>>,
+    proposes: BTreeMap<String, bool>,
+    accepts: BTreeMap<String, bool>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("replies")));
@@ -203,6 +225,12 @@ mod tests {
         }
         for (sentence, wants) in written.samples.recommends {
             assert_eq!(recommends(&sentence), wants, "{sentence}");
+        }
+        for (sentence, wants) in written.samples.proposes {
+            assert_eq!(proposes(&sentence), wants, "{sentence}");
+        }
+        for (words, wants) in written.samples.accepts {
+            assert_eq!(accepts(&words), wants, "{words}");
         }
         for (words, wants) in written.samples.several {
             assert_eq!(picks_several(&words).unwrap_or_default(), wants, "{words}");

@@ -1,7 +1,9 @@
 //! What was decided in a session, by people and by agents. Sentences come from the tables of rules; this
 //! knows who said them, what they answer, and that a decision is told once.
 
+mod headed;
 mod points;
+mod proposed;
 
 use super::line::LocatedItem;
 use super::options::option_of;
@@ -11,7 +13,7 @@ use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Decision, Sourced};
-use crate::rules::decisions::{Stated, choices, decisions};
+use crate::rules::decisions::{Stated, choices, decisions, is_against};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
     Reply, asks_which, chooses_in, is_chore, offers_change, offers_several, picks_several,
@@ -51,16 +53,21 @@ pub fn stated_by_agent(
         if !line.main || line.item.kind != ItemKind::Agent {
             continue;
         }
+        let after = &lines[at + 1..];
         // what ends with a colon leads to code
         let sure = choices(line.words()).into_iter();
         let mut sure = sure
             .filter(|stated| !stated.sentence.ends_with(':'))
+            .filter(|stated| !stated.is_advice || is_carried_out(after))
             .peekable();
-        if sure.peek().is_some() && is_refused(&lines[at + 1..]) {
+        if sure.peek().is_some() && is_refused(after) {
             continue;
         }
         for stated in sure {
             add(&mut all, &mut known, line, stated.rank, of(stated));
+        }
+        for point in headed::headed(line, &lines[..at]) {
+            add(&mut all, &mut known, line, HEADED, point);
         }
     }
     let mut all = surest(all, AGENT_DECISIONS_MAX);
@@ -83,7 +90,7 @@ fn decided_later(stated: &Sourced<Decision>, people: &[Sourced<Decision>]) -> Op
         let shared = words.iter().filter(in_own).count();
         shared >= SHARED_MIN && shared * 2 >= words.len()
     })?;
-    Some(format!(" (later: {})", later.what.decision))
+    Some(format!("{LATER}{})", later.what.decision))
 }
 
 /// A person refused the call that words of an agent announce.
@@ -105,6 +112,9 @@ struct Ranked {
 const ANSWERED: u8 = 0;
 /// Somebody agreed with an offer, or chose with more words than a name.
 const AGREED: u8 = 1;
+
+/// It stands below a heading that calls it a decision.
+const HEADED: u8 = 0;
 
 fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
     let mut all = Vec::new();
@@ -133,6 +143,10 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
                 let mut decision = of(stated);
                 points::add_points(&mut decision.decision, line.words());
                 add(&mut all, &mut known, line, rank, decision);
+            }
+            let taken_up = proposed::proposed(line.words(), after).filter(|_| !is_reply);
+            if let Some(decision) = taken_up {
+                add(&mut all, &mut known, line, AGREED, decision);
             }
             before.person = line.words();
         }
@@ -205,13 +219,33 @@ fn add(
     decision: Decision,
 ) {
     let words = topic(&decision);
-    if known.iter().any(|known| is_same_topic(known, &words)) {
+    if let Some(nth) = known.iter().position(|known| is_same_topic(known, &words)) {
+        // the last ones of what is known are `all`
+        let nth = (nth + all.len()).checked_sub(known.len());
+        if let Some(nth) = nth {
+            take_back(&mut all[nth].decision.what, &decision);
+        }
         return;
     }
     known.push(words);
     let decision = line.source(decision);
     all.push(Ranked { rank, decision });
 }
+
+/// Tells a decision with the later one that is against it: ` (later: don't use Redis for carts)`.
+fn take_back(told: &mut Decision, later: &Decision) {
+    let is_taken_back = told.decision.contains(LATER);
+    if !is_taken_back && is_against(&told.decision) != is_against(&later.decision) {
+        let later = words::shortened(&later.decision, LATER_CHARS_MAX);
+        told.decision.push_str(&format!("{LATER}{later})"));
+    }
+}
+
+/// Stands between a decision and the later one.
+const LATER: &str = " (later: ";
+
+/// So much says what became of it.
+const LATER_CHARS_MAX: usize = 120;
 
 fn topic(decision: &Decision) -> Vec<String> {
     let about = decision.about.as_deref().unwrap_or_default();
