@@ -141,7 +141,8 @@ pub fn suggests(question: &str) -> bool {
 /// The sentence of a person proposes another way to do something.
 pub fn proposes(sentence: &str) -> bool {
     let read = CueText::of(sentence);
-    TABLE.proposes.is_match(&read) && !TABLE.chores.is_match(&read) && !TABLE.wonders.is_match(&read)
+    let is_other = TABLE.chores.is_match(&read) || TABLE.wonders.is_match(&read);
+    TABLE.proposes.is_match(&read) && (!is_other || TABLE.insists.is_match(&read))
 }
 
 /// The proposal asks why it isn't done so: who changes something then does it.

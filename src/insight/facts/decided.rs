@@ -17,7 +17,7 @@ use crate::rules::decisions::{Stated, choices, decisions, is_against};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
     Reply, asks_which, chooses_in, is_chore, offers_change, offers_several, picks_several,
-    recommends, reply, suggests, takes_on, takes_up,
+    insists, offers, recommends, reply, suggests, takes_on, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentences as all_sentences};
@@ -26,7 +26,7 @@ use crate::rules::words::{content_words, is_same, sentences as all_sentences};
 const DECISIONS_MAX: usize = 12;
 
 /// Those of an agent, which speaks more.
-const AGENT_DECISIONS_MAX: usize = 3;
+const AGENT_DECISIONS_MAX: usize = 8;
 
 /// What a summary lists, people's decisions and the agent's: the surest ones, in order.
 pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
@@ -54,10 +54,8 @@ pub fn stated_by_agent(
             continue;
         }
         let after = &lines[at + 1..];
-        // what ends with a colon leads to code
         let sure = choices(line.words()).into_iter();
         let mut sure = sure
-            .filter(|stated| !stated.sentence.ends_with(':'))
             .filter(|stated| !stated.is_advice || is_carried_out(after))
             .peekable();
         if sure.peek().is_some() && is_refused(after) {
@@ -433,7 +431,10 @@ impl Before<'_> {
         let own = || {
             let all = all_sentences(self.person).filter(|own| own.ends_with('?') && suggests(own));
             let last = all.last().filter(|own| own.len() <= OWN_BYTES_MAX);
-            last.filter(|_| takes_up(words)).map(str::to_owned)
+            // the agent asks whether to do it
+            let asks = || end.iter().any(|sentence| offers(sentence));
+            let is_taken_up = |own: &&str| takes_up(words) || insists(own) && asks();
+            last.filter(is_taken_up).map(str::to_owned)
         };
         let is_go_ahead = match kind {
             Reply::Begins => takes_on(words) && !is_chore(words),
