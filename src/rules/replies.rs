@@ -51,6 +51,13 @@ pub fn picks_several(words: &str) -> Option<Vec<String>> {
     Some(numbers.map(str::to_owned).collect())
 }
 
+/// The name that a whole line of an answer chooses: `I want show_carts`.
+pub fn named(line: &str) -> Option<String> {
+    let read = CueText::of(line.trim());
+    let found = TABLE.names.captures(&read, 0)?;
+    found.name("name").map(str::to_owned)
+}
+
 /// The answer agrees with what was talked about, whether the agent offered it or not.
 pub fn takes_up(words: &str) -> bool {
     TABLE.proceeds.is_match(&CueText::of(words))
@@ -183,6 +190,7 @@ struct Table {
     accepts: CuePattern,
     picks: Vec<CuePattern>,
     picks_several: CuePattern,
+    names: CuePattern,
     chores: CuePattern,
     options: Vec<String>,
     #[cfg(test)]
@@ -235,6 +243,18 @@ mod tests {
         }
         for (words, wants) in written.samples.several {
             assert_eq!(picks_several(&words).unwrap_or_default(), wants, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_chooses_a_name_says_which() {
+        for (line, wants) in [
+            ("I want  show_carts", Some("show_carts")),
+            ("ok, let's call it `cart-list`.", Some("cart-list")),
+            ("use the till of the shop", None),
+            ("I want it", None),
+        ] {
+            assert_eq!(named(line).as_deref(), wants, "{line}");
         }
     }
 

@@ -16,17 +16,17 @@ use crate::model::summary::{Decision, Sourced};
 use crate::rules::decisions::{Stated, choices, decisions, is_against};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
-    Reply, asks_which, chooses_in, is_chore, offers_change, offers_several, picks_several,
-    insists, offers, recommends, reply, suggests, takes_on, takes_up,
+    Reply, asks_which, chooses_in, insists, is_chore, offers, offers_change, offers_several,
+    picks_several, recommends, reply, suggests, takes_on, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentences as all_sentences};
 
 /// Decisions of people in one session that are listed; more of them are seldom decisions.
-const DECISIONS_MAX: usize = 12;
+const DECISIONS_MAX: usize = 10;
 
 /// Those of an agent, which speaks more.
-const AGENT_DECISIONS_MAX: usize = 8;
+const AGENT_DECISIONS_MAX: usize = 6;
 
 /// What a summary lists, people's decisions and the agent's: the surest ones, in order.
 pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
@@ -233,10 +233,21 @@ fn add(
 /// Tells a decision with the later one that is against it: ` (later: don't use Redis for carts)`.
 fn take_back(told: &mut Decision, later: &Decision) {
     let is_taken_back = told.decision.contains(LATER);
-    if !is_taken_back && is_against(&told.decision) != is_against(&later.decision) {
+    let is_other = is_against(&told.decision) != is_against(&later.decision);
+    if !is_taken_back && (is_other || is_replaced(told, later)) {
         let later = words::shortened(&later.decision, LATER_CHARS_MAX);
         told.decision.push_str(&format!("{LATER}{later})"));
     }
+}
+
+/// The later one chooses something instead of what was chosen before.
+fn is_replaced(told: &Decision, later: &Decision) -> bool {
+    let chosen = content_words(&told.decision);
+    let left = content_words(told.instead_of.as_deref().unwrap_or_default());
+    let has = |words: &[String], word: &String| words.iter().any(|own| is_same(own, word));
+    let instead = content_words(later.instead_of.as_deref().unwrap_or_default());
+    let mut instead = instead.iter();
+    instead.any(|word| has(&chosen, word) && !has(&left, word))
 }
 
 /// Stands between a decision and the later one.
@@ -367,8 +378,9 @@ impl Before<'_> {
         if words.len() > REPLY_BYTES_MAX {
             return None;
         }
-        if let Some(declined) = points::declined(words, &end) {
-            return Some((AGREED, declined));
+        let other = || points::named_in(words, self.agent, &end);
+        if let Some(decision) = points::declined(words, &end).or_else(other) {
+            return Some((AGREED, decision));
         }
         let agreed = kind
             .as_ref()

@@ -71,9 +71,7 @@ pub use session_context::SessionContext;
 
 use super::outcome::outcome;
 use crate::model::finding::Finding;
-use crate::model::summary::{
-    SessionCommit, SessionOutcome, SettingChange, Sourced, Summary,
-};
+use crate::model::summary::{SessionCommit, SessionOutcome, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
 use line::found;
 
@@ -394,7 +392,7 @@ mod tests {
             .collect();
         let summary = facts(&lines, &SessionContext::default());
         assert_eq!(summary.decisions.len(), 1, "it is one");
-        let shown = sections(&summary);
+        let shown = crate::insight::summary::sections(&summary);
         assert_eq!(shown.matches("kept in SQLite").count(), 1, "{shown}");
     }
 

@@ -96,9 +96,8 @@ pub fn sections(summary: &Summary) -> String {
         requests.any(|request| request.line == line && request.what.starts_with('“'))
     };
     let is_asked = |told: &Decision| objective.is_some_and(|asked| stands_in(told, asked));
-    let decisions = decisions.filter(|told| {
-        says_what(&told.what) && !is_agreed(told.line) && !is_asked(&told.what)
-    });
+    let decisions = decisions
+        .filter(|told| says_what(&told.what) && !is_agreed(told.line) && !is_asked(&told.what));
     let decisions = decisions.map(|told| decision(&told.what));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
