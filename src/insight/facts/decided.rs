@@ -142,8 +142,11 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
                 points::add_points(&mut decision.decision, line.words());
                 add(&mut all, &mut known, line, rank, decision);
             }
-            let taken_up = proposed::proposed(line.words(), after).filter(|_| !is_reply);
-            if let Some(decision) = taken_up {
+            let own = own_words(line.words());
+            let own = own.filter(|own| !is_reply && own.len() <= PROMPT_BYTES_MAX);
+            let proposed = own
+                .and_then(|own| proposed::proposed(own, answer(after), || is_carried_out(after)));
+            if let Some(decision) = proposed {
                 add(&mut all, &mut known, line, AGREED, decision);
             }
             before.person = line.words();
@@ -290,12 +293,25 @@ const PROMPT_BYTES_MAX: usize = 1500;
 /// With so many headings it is a document.
 const HEADINGS_MIN: usize = 2;
 
-fn said(words: &str) -> Vec<Stated> {
+/// What somebody typed; `None` of a document.
+fn own_words(words: &str) -> Option<&str> {
     let words = pasted_behind(words).map_or(words, |(own, _)| own);
     let headings = words.lines().filter(|line| line.starts_with('#')).count();
-    if headings >= HEADINGS_MIN {
+    (headings < HEADINGS_MIN).then_some(words)
+}
+
+/// The agent's first words to a prompt.
+fn answer<'t>(after: &[LocatedItem<'t>]) -> Option<&'t str> {
+    let mut main = after.iter().filter(|line| line.main);
+    let first = main.find(|line| is_said(line) || line.item.kind == ItemKind::Agent);
+    let first = first.filter(|line| line.item.kind == ItemKind::Agent);
+    first.map(|line| line.words())
+}
+
+fn said(words: &str) -> Vec<Stated> {
+    let Some(words) = own_words(words) else {
         return Vec::new();
-    }
+    };
     let is_short = words.len() <= PROMPT_BYTES_MAX;
     decisions(words, |sentence| is_short || speaks_of_self(sentence))
 }

@@ -460,8 +460,7 @@ fn advice_counts_where_the_agent_follows_it() {
         added: 1,
         removed: 1,
     }];
-    let advice =
-        "Agent: The safe fix: refuse a second cart instead of guessing which one is meant.";
+    let advice = "Agent: The safe fix: refuse a second cart instead of taking the first.";
     let told = |findings| {
         let lines = [
             LocatedItem::sample(ItemKind::Agent, 1, advice, &[]),
