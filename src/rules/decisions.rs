@@ -38,8 +38,9 @@ pub fn choices(words: &str) -> Vec<Stated> {
 
 /// The sentence decides against something: two about the same contradict each other where only one does.
 pub fn is_against(sentence: &str) -> bool {
-    let against = PEOPLE.against.as_ref();
-    against.is_some_and(|against| against.is_match(&CueText::of(sentence)))
+    let read = CueText::of(sentence);
+    let has = |words: &Option<CuePattern>| words.iter().any(|words| words.is_match(&read));
+    has(&PEOPLE.against) && !has(&PEOPLE.affirms)
 }
 
 /// The line is a heading of decisions that its writer made.
@@ -56,6 +57,7 @@ struct Table {
     unless: Option<CuePattern>,
     asked: Option<CuePattern>,
     against: Option<CuePattern>,
+    affirms: Option<CuePattern>,
     headings: Option<CuePattern>,
     rows: Vec<Row>,
 }
@@ -131,6 +133,7 @@ struct Written {
     unless: Vec<String>,
     asked: Option<CuePattern>,
     against: Option<CuePattern>,
+    affirms: Option<CuePattern>,
     headings: Option<CuePattern>,
     patterns: Vec<WrittenRow>,
     #[cfg(test)]
@@ -180,6 +183,7 @@ impl Table {
             unless: CuePattern::any(&written.unless),
             asked: written.asked,
             against: written.against,
+            affirms: written.affirms,
             headings: written.headings,
             rows: rows.collect(),
         }
@@ -228,6 +232,12 @@ mod tests {
                 assert!(is_tried, "{}", source.pattern);
             }
         }
+    }
+
+    #[test]
+    fn who_forbids_to_drop_something_decides_for_it() {
+        assert!(is_against("don't use Redis") && is_against("remove the old list"));
+        assert!(!is_against("don't remove the old list") && !is_against("keep the old list"));
     }
 
     #[test]

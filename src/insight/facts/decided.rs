@@ -70,7 +70,8 @@ pub fn stated_by_agent(
     }
     let mut all = surest(all, AGENT_DECISIONS_MAX);
     for stated in &mut all {
-        if let Some(later) = decided_later(stated, people) {
+        let is_taken_back = stated.what.decision.contains(LATER);
+        if let Some(later) = decided_later(stated, people).filter(|_| !is_taken_back) {
             stated.what.decision.push_str(&later);
         }
     }
@@ -223,8 +224,9 @@ fn add(
     if let Some(nth) = known.iter().position(|known| is_same_topic(known, &words)) {
         // the last ones of what is known are `all`
         let nth = (nth + all.len()).checked_sub(known.len());
-        if let Some(nth) = nth {
-            take_back(&mut all[nth].decision.what, &decision);
+        let before = nth.map(|nth| &mut all[nth].decision);
+        if let Some(before) = before.filter(|before| before.line < line.line) {
+            take_back(&mut before.what, &decision);
         }
         return;
     }
