@@ -46,7 +46,10 @@ pub fn is_against(sentence: &str) -> bool {
 /// The line is a heading of decisions that its writer made.
 pub fn is_heading(line: &str) -> bool {
     const BYTES_MAX: usize = 60;
-    let headings = AGENTS.headings.as_ref().filter(|_| line.len() <= BYTES_MAX);
+    // each line of an agent's words is asked
+    const HINTS: [&str; 4] = ["ecisions", "ECISIONS", "hoices", "calls"];
+    let may_be = line.len() <= BYTES_MAX && HINTS.iter().any(|hint| line.contains(hint));
+    let headings = AGENTS.headings.as_ref().filter(|_| may_be);
     headings.is_some_and(|headings| headings.is_match(&CueText::of(line)))
 }
 
