@@ -2,7 +2,7 @@
 //! agents' (`agent_decisions.yaml`).
 
 use super::cue_pattern::{CuePattern, CueText};
-use super::prose::sentences_of;
+use super::prose::{asks, sentences_of};
 use super::table::{self, LiteralFinder};
 use serde::Deserialize;
 #[cfg(test)]
@@ -21,6 +21,8 @@ pub struct Stated {
     pub instead_of: Option<String>,
     /// How surely it is a decision: the lower the surer.
     pub rank: u8,
+    /// It is only what would be good, until somebody does it.
+    pub is_advice: bool,
 }
 
 /// Decisions that stand in the beginning of a person's words, in order, of those sentences that are `wanted`. About
@@ -34,11 +36,32 @@ pub fn choices(words: &str) -> Vec<Stated> {
     AGENTS.stated(words, |_| true)
 }
 
+/// The sentence decides against something: two about the same contradict each other where only one does.
+pub fn is_against(sentence: &str) -> bool {
+    let read = CueText::of(sentence);
+    let has = |words: &Option<CuePattern>| words.iter().any(|words| words.is_match(&read));
+    has(&PEOPLE.against) && !has(&PEOPLE.affirms)
+}
+
+/// The line is a heading of decisions that its writer made.
+pub fn is_heading(line: &str) -> bool {
+    const BYTES_MAX: usize = 60;
+    // each line of an agent's words is asked
+    const HINTS: [&str; 4] = ["ecisions", "ECISIONS", "hoices", "calls"];
+    let may_be = line.len() <= BYTES_MAX && HINTS.iter().any(|hint| line.contains(hint));
+    let headings = AGENTS.headings.as_ref().filter(|_| may_be);
+    headings.is_some_and(|headings| headings.is_match(&CueText::of(line)))
+}
+
 struct Table {
     hints: LiteralFinder,
     /// For each of `hints`, which of `rows` it is a hint of.
     hint_of: Vec<usize>,
     unless: Option<CuePattern>,
+    asked: Option<CuePattern>,
+    against: Option<CuePattern>,
+    affirms: Option<CuePattern>,
+    headings: Option<CuePattern>,
     rows: Vec<Row>,
 }
 
@@ -46,6 +69,7 @@ struct Row {
     pattern: CuePattern,
     unless: Option<CuePattern>,
     rank: u8,
+    is_advice: bool,
 }
 
 impl Table {
@@ -71,6 +95,9 @@ impl Table {
             return None;
         }
         let read = CueText::of(sentence);
+        if asks(sentence) && !self.asked.iter().any(|asked| asked.is_match(&read)) {
+            return None;
+        }
         let mut rows = hinted.iter().map(|row| &self.rows[*row]);
         let (row, found) = rows.find_map(|row| {
             let found = row.pattern.captures(&read, 0)?;
@@ -94,6 +121,7 @@ impl Table {
             chosen: part("what"),
             instead_of: part("not"),
             rank: row.rank,
+            is_advice: row.is_advice,
             sentence: sentence.to_owned(),
         })
     }
@@ -106,6 +134,10 @@ const HEDGES: [&str; 4] = [" but maybe ", " and maybe ", " and then maybe ", ", 
 #[serde(deny_unknown_fields)]
 struct Written {
     unless: Vec<String>,
+    asked: Option<CuePattern>,
+    against: Option<CuePattern>,
+    affirms: Option<CuePattern>,
+    headings: Option<CuePattern>,
     patterns: Vec<WrittenRow>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
@@ -119,6 +151,8 @@ struct WrittenRow {
     unless: Option<String>,
     #[serde(default)]
     rank: u8,
+    #[serde(default, rename = "advice")]
+    is_advice: bool,
 }
 
 static PEOPLE: LazyLock<Table> =
@@ -144,11 +178,16 @@ impl Table {
             pattern: row.pattern.clone().into(),
             unless: row.unless.clone().map(CuePattern::from),
             rank: row.rank,
+            is_advice: row.is_advice,
         });
         Table {
             hints: LiteralFinder::of_any_case(hints),
             hint_of,
             unless: CuePattern::any(&written.unless),
+            asked: written.asked,
+            against: written.against,
+            affirms: written.affirms,
+            headings: written.headings,
             rows: rows.collect(),
         }
     }
@@ -196,6 +235,12 @@ mod tests {
                 assert!(is_tried, "{}", source.pattern);
             }
         }
+    }
+
+    #[test]
+    fn who_forbids_to_drop_something_decides_for_it() {
+        assert!(is_against("don't use Redis") && is_against("remove the old list"));
+        assert!(!is_against("don't remove the old list") && !is_against("keep the old list"));
     }
 
     #[test]

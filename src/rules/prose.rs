@@ -12,15 +12,15 @@ const SENTENCE_BYTES_MAX: usize = 450;
 /// tables and what a shell printed. Lines that were only wrapped are one; a sentence that gives the reason
 /// of the one before it belongs to that.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> {
-    sentences_of(text, |_| true)
+    sentences_of(text, |_| true).filter(|piece| !asks(piece))
 }
 
-/// The [`sentences`] of those paragraphs that are `wanted`.
+/// The [`sentences`] of those paragraphs that are `wanted`, with the questions.
 pub fn sentences_of(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
     let paragraphs = paragraphs(text).into_iter();
     let all = paragraphs.filter(move |paragraph| wanted(paragraph));
     let all = all.flat_map(|paragraph| with_reasons(&paragraph));
-    all.filter(|piece| !asks(piece) && piece.len() <= SENTENCE_BYTES_MAX)
+    all.filter(|piece| piece.len() <= SENTENCE_BYTES_MAX)
 }
 
 fn with_reasons(paragraph: &str) -> Vec<String> {
@@ -38,7 +38,7 @@ fn with_reasons(paragraph: &str) -> Vec<String> {
 }
 
 /// A question, also one with an afterthought. A mark in an address or in code asks nothing.
-fn asks(sentence: &str) -> bool {
+pub fn asks(sentence: &str) -> bool {
     let mut words = sentence.split_whitespace();
     words.any(|word| word.contains('?') && !word.contains("://") && !word.contains('`'))
 }

@@ -51,6 +51,13 @@ pub fn picks_several(words: &str) -> Option<Vec<String>> {
     Some(numbers.map(str::to_owned).collect())
 }
 
+/// The name that a whole line of an answer chooses: `I want show_carts`.
+pub fn named(line: &str) -> Option<String> {
+    let read = CueText::of(line.trim());
+    let found = TABLE.names.captures(&read, 0)?;
+    found.name("name").map(str::to_owned)
+}
+
 /// The answer agrees with what was talked about, whether the agent offered it or not.
 pub fn takes_up(words: &str) -> bool {
     TABLE.proceeds.is_match(&CueText::of(words))
@@ -138,6 +145,23 @@ pub fn suggests(question: &str) -> bool {
     TABLE.suggests.is_match(&CueText::of(question))
 }
 
+/// The sentence of a person proposes another way to do something.
+pub fn proposes(sentence: &str) -> bool {
+    let read = CueText::of(sentence);
+    let is_other = TABLE.chores.is_match(&read) || TABLE.wonders.is_match(&read);
+    TABLE.proposes.is_match(&read) && (!is_other || TABLE.insists.is_match(&read))
+}
+
+/// The proposal asks why it isn't done so: who changes something then does it.
+pub fn insists(sentence: &str) -> bool {
+    TABLE.insists.is_match(&CueText::of(sentence))
+}
+
+/// An agent's answer begins with that a proposal is a good one.
+pub fn accepts(words: &str) -> bool {
+    TABLE.accepts.is_match(&CueText::of(words.trim()))
+}
+
 /// The answer only says what to do next.
 pub fn is_chore(words: &str) -> bool {
     TABLE.chores.is_match(&CueText::of(words.trim()))
@@ -160,8 +184,13 @@ struct Table {
     alternatives: CuePattern,
     steps: Vec<String>,
     suggests: CuePattern,
+    proposes: CuePattern,
+    wonders: CuePattern,
+    insists: CuePattern,
+    accepts: CuePattern,
     picks: Vec<CuePattern>,
     picks_several: CuePattern,
+    names: CuePattern,
     chores: CuePattern,
     options: Vec<String>,
     #[cfg(test)]
@@ -176,6 +205,8 @@ struct Samples {
     offers: BTreeMap<String, bool>,
     recommends: BTreeMap<String, bool>,
     several: BTreeMap<String, Vec<String>>,
+    proposes: BTreeMap<String, bool>,
+    accepts: BTreeMap<String, bool>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("replies")));
@@ -204,8 +235,26 @@ mod tests {
         for (sentence, wants) in written.samples.recommends {
             assert_eq!(recommends(&sentence), wants, "{sentence}");
         }
+        for (sentence, wants) in written.samples.proposes {
+            assert_eq!(proposes(&sentence), wants, "{sentence}");
+        }
+        for (words, wants) in written.samples.accepts {
+            assert_eq!(accepts(&words), wants, "{words}");
+        }
         for (words, wants) in written.samples.several {
             assert_eq!(picks_several(&words).unwrap_or_default(), wants, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_chooses_a_name_says_which() {
+        for (line, wants) in [
+            ("I want  show_carts", Some("show_carts")),
+            ("ok, let's call it `cart-list`.", Some("cart-list")),
+            ("use the till of the shop", None),
+            ("I want it", None),
+        ] {
+            assert_eq!(named(line).as_deref(), wants, "{line}");
         }
     }
 

@@ -1,7 +1,9 @@
 //! What was decided in a session, by people and by agents. Sentences come from the tables of rules; this
 //! knows who said them, what they answer, and that a decision is told once.
 
+mod headed;
 mod points;
+mod proposed;
 
 use super::line::LocatedItem;
 use super::options::option_of;
@@ -11,20 +13,20 @@ use super::words;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Decision, Sourced};
-use crate::rules::decisions::{Stated, choices, decisions};
+use crate::rules::decisions::{Stated, choices, decisions, is_against};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
-    Reply, asks_which, chooses_in, is_chore, offers_change, offers_several, picks_several,
-    recommends, reply, suggests, takes_on, takes_up,
+    Reply, asks_which, chooses_in, insists, is_chore, offers, offers_change, offers_several,
+    picks_several, recommends, reply, suggests, takes_on, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentences as all_sentences};
 
 /// Decisions of people in one session that are listed; more of them are seldom decisions.
-const DECISIONS_MAX: usize = 12;
+const DECISIONS_MAX: usize = 10;
 
 /// Those of an agent, which speaks more.
-const AGENT_DECISIONS_MAX: usize = 3;
+const AGENT_DECISIONS_MAX: usize = 6;
 
 /// What a summary lists, people's decisions and the agent's: the surest ones, in order.
 pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
@@ -51,21 +53,25 @@ pub fn stated_by_agent(
         if !line.main || line.item.kind != ItemKind::Agent {
             continue;
         }
-        // what ends with a colon leads to code
+        let after = &lines[at + 1..];
         let sure = choices(line.words()).into_iter();
         let mut sure = sure
-            .filter(|stated| !stated.sentence.ends_with(':'))
+            .filter(|stated| !stated.is_advice || is_carried_out(after))
             .peekable();
-        if sure.peek().is_some() && is_refused(&lines[at + 1..]) {
+        if sure.peek().is_some() && is_refused(after) {
             continue;
         }
         for stated in sure {
             add(&mut all, &mut known, line, stated.rank, of(stated));
         }
+        for point in headed::headed(line, &lines[..at]) {
+            add(&mut all, &mut known, line, HEADED, point);
+        }
     }
     let mut all = surest(all, AGENT_DECISIONS_MAX);
     for stated in &mut all {
-        if let Some(later) = decided_later(stated, people) {
+        let is_taken_back = stated.what.decision.contains(LATER);
+        if let Some(later) = decided_later(stated, people).filter(|_| !is_taken_back) {
             stated.what.decision.push_str(&later);
         }
     }
@@ -83,7 +89,7 @@ fn decided_later(stated: &Sourced<Decision>, people: &[Sourced<Decision>]) -> Op
         let shared = words.iter().filter(in_own).count();
         shared >= SHARED_MIN && shared * 2 >= words.len()
     })?;
-    Some(format!(" (later: {})", later.what.decision))
+    Some(format!("{LATER}{})", later.what.decision))
 }
 
 /// A person refused the call that words of an agent announce.
@@ -105,6 +111,9 @@ struct Ranked {
 const ANSWERED: u8 = 0;
 /// Somebody agreed with an offer, or chose with more words than a name.
 const AGREED: u8 = 1;
+
+/// It stands below a heading that calls it a decision.
+const HEADED: u8 = 0;
 
 fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
     let mut all = Vec::new();
@@ -133,6 +142,13 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
                 let mut decision = of(stated);
                 points::add_points(&mut decision.decision, line.words());
                 add(&mut all, &mut known, line, rank, decision);
+            }
+            let own = own_words(line.words());
+            let own = own.filter(|own| !is_reply && own.len() <= PROMPT_BYTES_MAX);
+            let proposed = own
+                .and_then(|own| proposed::proposed(own, answer(after), || is_carried_out(after)));
+            if let Some(decision) = proposed {
+                add(&mut all, &mut known, line, AGREED, decision);
             }
             before.person = line.words();
         }
@@ -205,13 +221,45 @@ fn add(
     decision: Decision,
 ) {
     let words = topic(&decision);
-    if known.iter().any(|known| is_same_topic(known, &words)) {
+    if let Some(nth) = known.iter().position(|known| is_same_topic(known, &words)) {
+        // the last ones of what is known are `all`
+        let nth = (nth + all.len()).checked_sub(known.len());
+        let before = nth.map(|nth| &mut all[nth].decision);
+        if let Some(before) = before.filter(|before| before.line < line.line) {
+            take_back(&mut before.what, &decision);
+        }
         return;
     }
     known.push(words);
     let decision = line.source(decision);
     all.push(Ranked { rank, decision });
 }
+
+/// Tells a decision with the later one that is against it: ` (later: don't use Redis for carts)`.
+fn take_back(told: &mut Decision, later: &Decision) {
+    let is_taken_back = told.decision.contains(LATER);
+    let is_other = is_against(&told.decision) != is_against(&later.decision);
+    if !is_taken_back && (is_other || is_replaced(told, later)) {
+        let later = words::shortened(&later.decision, LATER_CHARS_MAX);
+        told.decision.push_str(&format!("{LATER}{later})"));
+    }
+}
+
+/// The later one chooses something instead of what was chosen before.
+fn is_replaced(told: &Decision, later: &Decision) -> bool {
+    let chosen = content_words(&told.decision);
+    let left = content_words(told.instead_of.as_deref().unwrap_or_default());
+    let has = |words: &[String], word: &String| words.iter().any(|own| is_same(own, word));
+    let instead = content_words(later.instead_of.as_deref().unwrap_or_default());
+    let mut instead = instead.iter();
+    instead.any(|word| has(&chosen, word) && !has(&left, word))
+}
+
+/// Stands between a decision and the later one.
+const LATER: &str = " (later: ";
+
+/// So much says what became of it.
+const LATER_CHARS_MAX: usize = 120;
 
 fn topic(decision: &Decision) -> Vec<String> {
     let about = decision.about.as_deref().unwrap_or_default();
@@ -247,12 +295,25 @@ const PROMPT_BYTES_MAX: usize = 1500;
 /// With so many headings it is a document.
 const HEADINGS_MIN: usize = 2;
 
-fn said(words: &str) -> Vec<Stated> {
+/// What somebody typed; `None` of a document.
+fn own_words(words: &str) -> Option<&str> {
     let words = pasted_behind(words).map_or(words, |(own, _)| own);
     let headings = words.lines().filter(|line| line.starts_with('#')).count();
-    if headings >= HEADINGS_MIN {
+    (headings < HEADINGS_MIN).then_some(words)
+}
+
+/// The agent's first words to a prompt.
+fn answer<'t>(after: &[LocatedItem<'t>]) -> Option<&'t str> {
+    let mut main = after.iter().filter(|line| line.main);
+    let first = main.find(|line| is_said(line) || line.item.kind == ItemKind::Agent);
+    let first = first.filter(|line| line.item.kind == ItemKind::Agent);
+    first.map(|line| line.words())
+}
+
+fn said(words: &str) -> Vec<Stated> {
+    let Some(words) = own_words(words) else {
         return Vec::new();
-    }
+    };
     let is_short = words.len() <= PROMPT_BYTES_MAX;
     decisions(words, |sentence| is_short || speaks_of_self(sentence))
 }
@@ -335,8 +396,9 @@ impl Before<'_> {
         if words.len() > REPLY_BYTES_MAX {
             return None;
         }
-        if let Some(declined) = points::declined(words, &end) {
-            return Some((AGREED, declined));
+        let other = || points::named_in(words, self.agent, &end);
+        if let Some(decision) = points::declined(words, &end).or_else(other) {
+            return Some((AGREED, decision));
         }
         let agreed = kind
             .as_ref()
@@ -399,7 +461,10 @@ impl Before<'_> {
         let own = || {
             let all = all_sentences(self.person).filter(|own| own.ends_with('?') && suggests(own));
             let last = all.last().filter(|own| own.len() <= OWN_BYTES_MAX);
-            last.filter(|_| takes_up(words)).map(str::to_owned)
+            // the agent asks whether to do it
+            let asks = || end.iter().any(|sentence| offers(sentence));
+            let is_taken_up = |own: &&str| takes_up(words) || insists(own) && asks();
+            last.filter(is_taken_up).map(str::to_owned)
         };
         let is_go_ahead = match kind {
             Reply::Begins => takes_on(words) && !is_chore(words),

@@ -72,9 +72,7 @@ pub use session_context::SessionContext;
 
 use super::outcome::outcome;
 use crate::model::finding::Finding;
-use crate::model::summary::{
-    Decision, SessionCommit, SessionOutcome, SettingChange, Sourced, Summary,
-};
+use crate::model::summary::{SessionCommit, SessionOutcome, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
 use line::found;
 
@@ -145,7 +143,6 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     };
     if !context.is_brief {
         add_details(&mut summary, lines);
-        drop_asked(&mut summary);
     }
     summary
 }
@@ -154,18 +151,6 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
 fn in_the_middle(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let said = left::refused_plan(lines).or_else(|| left::refused_call(lines));
     said.or_else(|| left::announced(lines))
-}
-
-/// Drops decisions that stand in the objective word for word.
-fn drop_asked(summary: &mut Summary) {
-    let asked = summary.asked.as_ref();
-    let asked = asked.or(summary.objective.as_ref().map(|objective| &objective.what));
-    let Some(asked) = asked else { return };
-    let is_new = |told: &Sourced<Decision>| {
-        let words = told.what.decision.trim_end_matches(['.', '…']);
-        told.what.about.is_some() || !asked.contains(words)
-    };
-    summary.decisions.retain(is_new);
 }
 
 /// What was decided, checked and mended on the way.
@@ -419,8 +404,10 @@ mod tests {
             .iter()
             .map(|(kind, text)| LocatedItem::sample(*kind, 1, text, &[]))
             .collect();
-        assert_eq!(decided::listed(&lines)[0].len(), 1, "it is one");
-        assert_eq!(facts(&lines, &SessionContext::default()).decisions, []);
+        let summary = facts(&lines, &SessionContext::default());
+        assert_eq!(summary.decisions.len(), 1, "it is one");
+        let shown = crate::insight::summary::sections(&summary);
+        assert_eq!(shown.matches("kept in SQLite").count(), 1, "{shown}");
     }
 
     #[test]

@@ -65,12 +65,10 @@ pub fn sections(summary: &Summary) -> String {
     let nothing = LlmAdditions::default();
     let llm = summary.llm.as_ref().unwrap_or(&nothing);
     let mut out = String::new();
-    let objective = objective(summary).map(str::to_owned);
-    let objective = match llm.objective.as_str() {
-        "" => objective,
-        model => Some(inline(model)),
-    };
-    section(&mut out, "Objective", objective);
+    let objective = objective(summary).filter(|_| llm.objective.is_empty());
+    let by_model = Some(inline(&llm.objective)).filter(|told| !told.is_empty());
+    let asked = by_model.or(objective.map(str::to_owned));
+    section(&mut out, "Objective", asked);
     section(&mut out, "Result", result(summary));
     let is_decided = |request: &str| {
         let mut decisions = summary.decisions.iter();
@@ -97,7 +95,9 @@ pub fn sections(summary: &Summary) -> String {
         let mut requests = summary.requests.iter();
         requests.any(|request| request.line == line && request.what.starts_with('“'))
     };
-    let decisions = decisions.filter(|told| says_what(&told.what) && !is_agreed(told.line));
+    let is_asked = |told: &Decision| objective.is_some_and(|asked| stands_in(told, asked));
+    let decisions = decisions
+        .filter(|told| says_what(&told.what) && !is_agreed(told.line) && !is_asked(&told.what));
     let decisions = decisions.map(|told| decision(&told.what));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
@@ -183,6 +183,12 @@ fn decision(decision: &Decision) -> String {
 fn says_what(decision: &Decision) -> bool {
     let is_bare = reply(&decision.decision) == Some(Reply::Agrees);
     !(is_bare && decision.about.as_deref().is_some_and(is_vague))
+}
+
+/// Some text says it word for word.
+fn stands_in(told: &Decision, text: &str) -> bool {
+    let words = told.decision.trim_end_matches(['.', '…']);
+    told.about.is_none() && text.contains(words)
 }
 
 /// `Which would you prefer?`

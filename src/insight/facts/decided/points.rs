@@ -3,7 +3,7 @@
 use super::super::points::{is_point, without_mark};
 use super::super::words;
 use crate::model::summary::Decision;
-use crate::rules::replies::{declines, offers_several, offers_work};
+use crate::rules::replies::{declines, named, offers_several, offers_work};
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::sentences;
 
@@ -48,6 +48,23 @@ pub(super) fn first_of_long(words: &str) -> &str {
         false => words,
     }
 }
+
+/// A name of what the agent spoke of before it asked something, chosen by the first line of an answer.
+pub(super) fn named_in(answer: &str, agent: &str, end: &[String]) -> Option<Decision> {
+    let line = answer.lines().next()?;
+    let name = named(line)?;
+    let mut asked = end.iter().filter(|sentence| sentence.contains('?'));
+    let is_answer = asked.clone().next().is_some() && agent.contains(&name);
+    let about = asked.find(|sentence| sentence.contains(&name));
+    is_answer.then(|| Decision {
+        decision: words::folded(line),
+        about: about.map(|asked| words::shortened(asked, QUESTION_CHARS_MAX)),
+        ..Decision::default()
+    })
+}
+
+/// Of a question so much says what it asks.
+const QUESTION_CHARS_MAX: usize = 200;
 
 /// A no to work that the agent offered, where nothing else is asked for.
 pub(super) fn declined(answer: &str, end: &[String]) -> Option<Decision> {

@@ -360,3 +360,149 @@ fn an_option_is_picked_with_long_reasons() {
         "{told:?}"
     );
 }
+
+#[test]
+fn a_decision_that_was_taken_back_is_told_with_the_later_one() {
+    let first = "let's use Redis for the totals of carts";
+    for (later, is_back) in [
+        ("don't use Redis for the totals of carts", true),
+        (
+            "let's use files instead of Redis for the totals of carts",
+            true,
+        ),
+        ("so let's use Redis for the totals of all carts", false),
+    ] {
+        let told = people(&[('p', first), ('a', "Done."), ('p', later)]);
+        let wants = match is_back {
+            true => format!("{first} (later: {later})"),
+            false => first.to_owned(),
+        };
+        assert_eq!(told, [(wants, None)], "{later}");
+    }
+}
+
+#[test]
+fn what_a_person_proposes_is_decided_once_the_agent_takes_it_up() {
+    let proposal = "for steps we could show the number of carts?";
+    for (answer, is_one) in [
+        ("Good idea! Let me add it.", true),
+        ("You're right, that says more.", true),
+        ("That heuristic is too brittle.", false),
+        ("I'm checking what it would cost.", false),
+    ] {
+        let told = people(&[('p', proposal), ('a', answer)]);
+        let wants = is_one.then(|| (proposal.to_owned(), None));
+        assert_eq!(told, wants.into_iter().collect::<Vec<_>>(), "{answer}");
+    }
+    let asked = [
+        ('p', "can you check the logs of the shop?"),
+        ('a', "Good idea."),
+    ];
+    assert_eq!(people(&asked), [], "work, and no way to do it");
+}
+
+#[test]
+fn who_insists_is_followed_by_a_change() {
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let said = |words, findings| {
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, words, &[]),
+            LocatedItem::sample(ItemKind::Agent, 2, "Agent: Let me read it.", &[]),
+            LocatedItem::sample(
+                ItemKind::Digest,
+                3,
+                "Action: Edit(cart.rs) → +1 −1",
+                findings,
+            ),
+        ];
+        decided(&lines).len()
+    };
+    let why = "User: couldn't we simply count against the first cart?";
+    assert_eq!((said(why, &edit[..]), said(why, &[])), (1, 0));
+    let asks = "User: could we count against the first cart?";
+    assert_eq!(said(asks, &edit[..]), 0, "it may have been other work");
+}
+
+#[test]
+fn a_proposal_is_agreed_on_where_the_agent_only_asks_whether_to_do_it() {
+    let own = "can't we reuse the names of carts instead of writing them again?";
+    let talk = [
+        ('p', own),
+        ('a', "Yes, they are the same. Want me to do it?"),
+        ('p', "yes"),
+    ];
+    assert_eq!(people(&talk), [("yes".to_owned(), Some(own.to_owned()))]);
+}
+
+#[test]
+fn a_name_that_the_agent_spoke_of_is_chosen() {
+    let asked = "1. Which name, `show_carts` or `list_carts`?\n2. Both shops, or one?";
+    let told = people(&[('a', asked), ('p', "I want show_carts\nYes, both")]);
+    assert_eq!(told[0].0, "I want show_carts");
+    assert!(
+        told[0]
+            .1
+            .as_ref()
+            .is_some_and(|about| about.contains("Which name")),
+        "{told:?}"
+    );
+    assert_eq!(people(&[('a', "All done."), ('p', "use show_carts")]), []);
+}
+
+#[test]
+fn advice_counts_where_the_agent_follows_it() {
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let advice = "Agent: The safe fix: refuse a second cart instead of taking the first.";
+    let told = |findings| {
+        let lines = [
+            LocatedItem::sample(ItemKind::Agent, 1, advice, &[]),
+            LocatedItem::sample(
+                ItemKind::Digest,
+                2,
+                "Action: Edit(cart.rs) → +1 −1",
+                findings,
+            ),
+        ];
+        stated_by_agent(&lines, &[]).len()
+    };
+    assert_eq!((told(&edit[..]), told(&[])), (1, 0));
+}
+
+#[test]
+fn choices_stand_below_a_heading_of_a_report() {
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let report = "Agent: Done.\n\n### Key Design Decisions\n\n- **One list of carts** — readers share it\n  - also in tests\n\
+        - No new server: the file is small enough\n\n### Next\n\n- push the branch to the server of the shop";
+    let told = |findings| {
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: build it", &[]),
+            LocatedItem::sample(
+                ItemKind::Digest,
+                2,
+                "Action: Edit(cart.rs) → +1 −1",
+                findings,
+            ),
+            LocatedItem::sample(ItemKind::Agent, 3, report, &[]),
+        ];
+        let all = stated_by_agent(&lines, &[]).into_iter();
+        all.map(|told| told.what.decision).collect::<Vec<_>>()
+    };
+    let wants = [
+        "One list of carts — readers share it",
+        "No new server: the file is small enough",
+    ];
+    assert_eq!(told(&edit[..]), wants);
+    assert_eq!(told(&[]), [""; 0], "it reads them out of a document");
+}
