@@ -1,24 +1,25 @@
 //! What a session was asked for, in a line: its first ask, whole. Every word of it stands in the log, and
 //! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
+mod clause;
 mod errands;
+mod later;
 mod plans;
 
 use super::ask::ask;
-use super::line::{LocatedItem, edits};
-use super::prompts::{Prompt, exchange, stands_for};
+use super::line::LocatedItem;
+use super::prompts::{Prompt, stands_for};
 use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
 use super::shipped::shipped;
-use super::words::{clipped, points_back, shortened};
+use super::words::{clipped, shortened};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
-use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{
-    RequestKind, asks_something, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand,
-    points, request,
+    RequestKind, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand, points, request,
 };
 use crate::rules::words::{content_words, is_same, is_stopword, tokens};
+use std::borrow::Cow;
 
 /// It is read at a glance.
 const OBJECTIVE_CHARS_MAX: usize = 200;
@@ -50,11 +51,13 @@ pub fn asked(
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
     let opens = told(first);
-    let mut about = work.pointed_at(&whole(first, &opens, 0), first);
+    let mut about = work.pointed_at(&whole(first, &opens, OBJECTIVE_CHARS_MAX, 0), first);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
-    let mut text = whole(first, &opens, OBJECTIVE_CHARS_MAX.saturating_sub(most));
+    let later = later::later(lines, prompts, first, others);
+    let room = OBJECTIVE_CHARS_MAX - later.room(most);
+    let mut text = whole(first, &opens, room, room.saturating_sub(most));
     let is_bare =
-        first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
+        first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(&ask.text));
     let mut full = None;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
         let command =
@@ -71,47 +74,18 @@ pub fn asked(
         }
     }
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
-    let later = then(lines, others, &text, left.saturating_sub(most));
+    let then = later.then(&text, left.saturating_sub(most));
     let whole = full.or_else(|| ask(first, &text));
-    let core = errands::core(lines, first, others).filter(|_| later.is_empty() || whole.is_some());
-    let whole = match core.and_then(core_ask) {
-        Some(core) => with_core(whole, &text, &core),
+    let core = errands::core(lines, first, others).filter(|_| then.is_empty() || whole.is_some());
+    let whole = match core.and_then(later::core_ask) {
+        Some(core) => later::with_core(whole, &text, &core),
         None => whole,
     };
     let whole = whole.map(|whole| with_new_places(whole, &about, context));
     about.retain(|name| !is_told(&text, name));
-    text.push_str(&later);
+    text.push_str(&then);
     let objective = Some(first.line.source(with_places(text, &about)));
     Asked { objective, whole }
-}
-
-/// What a prompt asks for that more was done for than for the first one; an answer to the agent's words says too little.
-fn core_ask(core: &Prompt<'_, '_>) -> Option<String> {
-    let all = told(core);
-    let ask = all.iter().find(|told| told.kind == RequestKind::Ask)?.text;
-    let says = about(ask).len() >= WEAK_WORDS_MAX && !is_pointer(ask) && !points_back(ask);
-    let fits = ask.chars().count() <= OBJECTIVE_CHARS_MAX;
-    (says && fits && !is_reply(core)).then(|| ask.to_owned())
-}
-
-/// What was asked first, with that.
-fn with_core(whole: Option<String>, text: &str, core: &str) -> Option<String> {
-    let asked = whole.as_deref().unwrap_or(text);
-    if asked.contains(core) {
-        return whole;
-    }
-    Some(match asked.contains('\n') {
-        true => format!("{asked}\nThen: {core}"),
-        false => format!("{asked}{THEN}{core}"),
-    })
-}
-
-/// It answers what the agent offered: `yes, and run it twice`.
-fn is_reply(prompt: &Prompt<'_, '_>) -> bool {
-    matches!(
-        reply(prompt.line.words()),
-        Some(Reply::Agrees | Reply::Begins | Reply::Picks(_))
-    )
 }
 
 /// With the names behind it that it doesn't have; the project is told beside every summary.
@@ -137,53 +111,6 @@ fn with_places(text: String, about: &[String]) -> String {
     fits.unwrap_or(text)
 }
 
-/// Asks that came later, whole, in the order of time, where they fit: of many those that most was done for.
-fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room: usize) -> String {
-    let is_edited = edits(lines) > 0;
-    let mut asks: Vec<(usize, usize, String)> = others
-        .iter()
-        .filter_map(|prompt| {
-            let all = told(prompt);
-            let is_reply = is_reply(prompt);
-            let asks = |told: &&Told<'_>| {
-                let is_whole = told.text.matches('"').count().is_multiple_of(2);
-                let is_ask = told.kind == RequestKind::Ask && !is_reply;
-                let asks = is_ask || asks_something(told.text);
-                let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
-                asks && is_whole && says
-            };
-            let ask = all.iter().find(asks)?.text;
-            let is_new = !text.contains(ask) && ask.chars().count() <= room;
-            let edits = edits(exchange(lines, prompt.at));
-            // where files were changed, what else was asked is no objective
-            let is_work = edits > 0 || !is_edited;
-            let size = edits * 2 + about(ask).len();
-            (is_new && is_work).then(|| (size, prompt.at, ask.to_owned()))
-        })
-        .collect();
-    asks.sort_by_key(|(size, at, _)| (std::cmp::Reverse(*size), *at));
-    let mut left = room;
-    let mut chosen = Vec::new();
-    for (_, at, ask) in asks {
-        let length = ask.chars().count() + THEN.len();
-        if length <= left && chosen.len() < THEN_MAX {
-            left -= length;
-            chosen.push((at, ask));
-        }
-    }
-    chosen.sort_unstable();
-    chosen
-        .iter()
-        .map(|(_, ask)| format!("{THEN}{ask}"))
-        .collect()
-}
-
-/// Stands before an ask of a later prompt.
-const THEN: &str = "; then: ";
-
-/// More later asks than that are a list.
-const THEN_MAX: usize = 2;
-
 /// What an ask that only points at something is about: the address or the error that stands beside it, the
 /// session's title, else the next ask that says something.
 fn further(
@@ -199,8 +126,8 @@ fn further(
     let next = || {
         let mut next = others.iter().filter_map(|prompt| {
             let all = told(prompt);
-            let ask = all.iter().find(|told| !is_pointer(told.text))?;
-            Some(ask.text.to_owned())
+            let ask = all.iter().find(|told| !is_pointer(&told.text))?;
+            Some(ask.text.to_string())
         });
         next.next()
     };
@@ -269,17 +196,34 @@ struct Told<'p> {
     /// Of those that say something.
     at: usize,
     kind: RequestKind,
-    text: &'p str,
+    text: Cow<'p, str>,
     /// It ends with a colon.
     leads: bool,
     /// It is a heading.
     is_title: bool,
 }
 
-/// What a prompt asks for, in `all` of its own sentences: the ask, what stands before it, its other asks, and what else is
-/// said right behind these in so much room. Never longer than an objective.
-fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], rest_room: usize) -> String {
-    let room = OBJECTIVE_CHARS_MAX;
+impl<'p> Told<'p> {
+    /// In so much room, where a part of it has that.
+    fn brief(&self, room: usize) -> Told<'p> {
+        let brief = clause::clause(&self.text, room).filter(|_| self.kind == RequestKind::Ask);
+        Told {
+            text: brief.map_or_else(|| self.text.clone(), Cow::Owned),
+            ..*self
+        }
+    }
+}
+
+/// What a prompt asks for, in `all` of its own sentences and in so much room: the ask, what stands before it, its other
+/// asks, and what else is said right behind these in `rest_room`. Of asks that have no room, their clauses.
+fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usize) -> String {
+    let asks = |told: &&Told<'_>| told.kind == RequestKind::Ask;
+    let asks: Vec<&Told<'_>> = all.iter().filter(asks).collect();
+    let brief = match joined(&asks).chars().count() > room {
+        true => all.iter().map(|told| told.brief(room)).collect(),
+        false => Vec::new(),
+    };
+    let all = if brief.is_empty() { all } else { &brief };
     if is_command(prompt.line.words()) {
         let words: Vec<&str> = prompt.line.words().split_whitespace().collect();
         return shortened(&words.join(" "), room);
@@ -337,11 +281,14 @@ const END_CHARS: usize = 12;
 /// The sentence that an objective is made around: the ask; who only describes comes to the point with a question at the
 /// end, or with a contrast.
 fn opening<'a, 'p>(all: &'a [Told<'p>]) -> Option<&'a Told<'p>> {
-    let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(told.text);
+    let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(&told.text);
     let ask = all.iter().take(OPENING_SENTENCES).find(is_ask);
-    let turn = || all.iter().find(|told| turns(told.text) && says(told.text));
-    let any = || all.iter().find(|told| says(told.text));
-    let is_question = |told: &&Told<'_>| told.kind == RequestKind::Question && says(told.text);
+    let turn = || {
+        all.iter()
+            .find(|told| turns(&told.text) && says(&told.text))
+    };
+    let any = || all.iter().find(|told| says(&told.text));
+    let is_question = |told: &&Told<'_>| told.kind == RequestKind::Question && says(&told.text);
     // what is asked about has room before it
     let fits = |told: &&Told<'_>| {
         let first = all.first().map_or(0, |first| first.text.chars().count());
@@ -403,7 +350,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
             nth,
             at: 0,
             kind: request.kind,
-            text: without_label(request.text.trim_start_matches(['-', '–', ' '])),
+            text: without_label(request.text.trim_start_matches(['-', '–', ' '])).into(),
             leads: sentence.ends_with(':'),
             is_title: Some(&nth) == title,
         })
@@ -411,7 +358,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
     // an address or a label says nothing
     let says = |told: &Told<'_>| {
         let is_place = !told.text.contains(' ') && told.text.contains(['.', '/']);
-        !is_place && (!told.leads || told.nth == 0 || says(told.text))
+        !is_place && (!told.leads || told.nth == 0 || says(&told.text))
     };
     let all: Vec<Told<'_>> = all.filter(says).collect();
     let is_how = |told: &Told<'_>| told.kind == RequestKind::Limit;
@@ -458,7 +405,7 @@ fn joined(all: &[&Told<'_>]) -> String {
         });
         let goes_on = nth > 0 && all[nth - 1].nth + 1 == told.nth;
         is_list = !told.is_title && (told.leads || is_list && goes_on);
-        text.push_str(told.text);
+        text.push_str(&told.text);
     }
     text
 }
