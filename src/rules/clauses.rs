@@ -20,12 +20,10 @@ pub fn without_asides(ask: &str) -> String {
 /// Without why it is asked; a text that begins with why stays.
 pub fn without_reasons(ask: &str) -> String {
     let mut read = CueText::of(ask);
-    if let Some(found) = TABLE
-        .reasons
-        .captures(&read, 0)
-        .filter(|found| found.start() > 0)
-    {
-        read.text.truncate(found.start());
+    let found = TABLE.reasons.captures(&read, 0);
+    let starts = found.map(|found| found.start());
+    if let Some(start) = starts.filter(|start| *start > 0 && is_whole(&read.text[..*start])) {
+        read.text.truncate(start);
     }
     read.text
 }
@@ -37,10 +35,8 @@ pub fn clauses(ask: &str) -> Vec<String> {
     let mut from = 0;
     while let Some(found) = TABLE.ends.captures(&read, from) {
         let clause = &read.text[..found.start()];
-        let is_whole = clause.matches('`').count().is_multiple_of(2)
-            && clause.matches('"').count().is_multiple_of(2)
-            && clause.matches('(').count() == clause.matches(')').count();
-        if is_whole && !clause.is_empty() {
+        let is_condition = || TABLE.conditional.is_match(&CueText::of(clause));
+        if is_whole(clause) && !clause.is_empty() && !is_condition() {
             all.push(clause.to_owned());
         }
         from = found.end();
@@ -49,17 +45,45 @@ pub fn clauses(ask: &str) -> Vec<String> {
     all
 }
 
+/// Nothing in it is open: code, quotes, parentheses.
+fn is_whole(text: &str) -> bool {
+    let is_paired = |mark: char| text.matches(mark).count().is_multiple_of(2);
+    let is_closed =
+        |(open, end): (char, char)| text.matches(open).count() == text.matches(end).count();
+    is_paired('`') && is_paired('"') && is_closed(('(', ')'))
+}
+
+/// What a question proposes to do; of one that asks whether to, all of it.
+pub fn proposed(question: &str) -> Option<String> {
+    let read = CueText::of(question);
+    let found = TABLE.proposals.captures(&read, 0)?;
+    let act = found.name("act").or(found.name("asks"))?;
+    Some(act.to_owned())
+}
+
+/// The sentence asks for nothing by itself: it greets, takes something back, or has lost track.
+pub fn is_empty_ask(sentence: &str) -> bool {
+    TABLE.empty.is_match(&CueText::of(sentence.trim()))
+}
+
+/// It only asks how far something is.
+pub fn asks_progress(sentence: &str) -> bool {
+    TABLE.progress.is_match(&CueText::of(sentence.trim()))
+}
+
 fn without(pattern: &CuePattern, ask: &str) -> String {
     let read = CueText::of(ask);
     let mut out = String::new();
     let mut from = 0;
     while let Some(found) = pattern.captures(&read, from) {
-        out.push_str(&read.text[from..found.start()]);
-        if found.end() < read.text.len()
-            && !read.text[found.end()..].starts_with([' ', ',', '.'])
-            && !out.is_empty()
-            && !out.ends_with(' ')
-        {
+        out.push_str(read.text[from..found.start()].trim_end());
+        let gone = &read.text[found.start()..found.end()];
+        let behind = &read.text[found.end()..];
+        if gone.starts_with(',') && !gone.ends_with(',') && !out.is_empty() {
+            out.push(',');
+        }
+        let is_apart = behind.starts_with([' ', ',', '.', ';', ':', '?']);
+        if !is_apart && !behind.is_empty() && !out.is_empty() {
             out.push(' ');
         }
         from = found.end();
@@ -74,6 +98,10 @@ struct Table {
     softeners: CuePattern,
     asides: CuePattern,
     reasons: CuePattern,
+    proposals: CuePattern,
+    empty: CuePattern,
+    progress: CuePattern,
+    conditional: CuePattern,
     ends: CuePattern,
     #[cfg(test)]
     samples: Samples,
@@ -85,6 +113,9 @@ struct Table {
 struct Samples {
     softened: BTreeMap<String, String>,
     reasoned: BTreeMap<String, String>,
+    proposed: BTreeMap<String, String>,
+    empty: BTreeMap<String, bool>,
+    progress: BTreeMap<String, bool>,
     cut: BTreeMap<String, Vec<String>>,
 }
 
@@ -101,6 +132,15 @@ mod tests {
         }
         for (ask, wants) in &TABLE.samples.reasoned {
             assert_eq!(without_reasons(ask), *wants);
+        }
+        for (ask, wants) in &TABLE.samples.proposed {
+            assert_eq!(proposed(ask).unwrap_or_default(), *wants, "{ask}");
+        }
+        for (ask, wants) in &TABLE.samples.empty {
+            assert_eq!(is_empty_ask(ask), *wants, "{ask}");
+        }
+        for (ask, wants) in &TABLE.samples.progress {
+            assert_eq!(asks_progress(ask), *wants, "{ask}");
         }
         for (ask, wants) in &TABLE.samples.cut {
             assert_eq!(clauses(ask), *wants, "{ask}");

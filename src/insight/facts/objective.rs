@@ -15,6 +15,7 @@ use super::shipped::shipped;
 use super::words::{clipped, shortened};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
+use crate::rules::clauses::is_empty_ask;
 use crate::rules::requests::{
     RequestKind, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand, points, request,
 };
@@ -23,6 +24,9 @@ use std::borrow::Cow;
 
 /// It is read at a glance.
 const OBJECTIVE_CHARS_MAX: usize = 200;
+
+/// What a request only points at has so much room.
+const MORE_CHARS_MIN: usize = 60;
 
 /// What was asked first.
 #[derive(Default)]
@@ -53,28 +57,43 @@ pub fn asked(
     let opens = told(first);
     let mut about = work.pointed_at(&whole(first, &opens, OBJECTIVE_CHARS_MAX, 0), first);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
-    let later = later::later(lines, prompts, first, others);
-    let room = OBJECTIVE_CHARS_MAX - later.room(most);
+    let later = later::later(lines, prompts, first);
+    // what was shipped is told where room is left
+    let places = about.iter().filter(|name| !is_shipped(name));
+    let places: usize = places.map(|name| name.chars().count() + 3).sum();
+    let mut room = OBJECTIVE_CHARS_MAX - later.room(places);
     let mut text = whole(first, &opens, room, room.saturating_sub(most));
+    let then = later.then(&text, OBJECTIVE_CHARS_MAX - room);
+    if room + then.chars().count() < OBJECTIVE_CHARS_MAX {
+        room = OBJECTIVE_CHARS_MAX - then.chars().count();
+        text = whole(first, &opens, room, room.saturating_sub(most));
+    }
     let is_bare =
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(&ask.text));
     let mut full = None;
+    let tells = !then.is_empty() && !is_bare && !first.prose.is_cut;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
-        let command =
-            plans::title(lines, first).or_else(|| stands_for(lines, first.at).map(plans::purpose));
+        let command = plans::title(lines, first)
+            .or_else(|| stands_for(lines, first.at).and_then(plans::purpose));
         let (joint, kept) = command.map_or(("; ", 0), |_| (": ", most));
         let more = command.map(str::to_owned);
-        let more = more.or_else(|| further(first, others, context));
-        if let Some(more) = more.filter(|more| !text.contains(more.as_str())) {
+        let more = more.or_else(|| further(first, others, tells, context));
+        let is_in =
+            |more: &str| text.contains(&more[..more.floor_char_boundary(MORE_CHARS_MIN / 2)]);
+        if let Some(more) = more.filter(|more| !is_in(more)) {
             full = command.map(|command| format!("{text}: {command}"));
             let chars = text.chars().count() + joint.len() + kept;
-            let more = shortened(&more, OBJECTIVE_CHARS_MAX.saturating_sub(chars));
+            let left = match room.saturating_sub(chars) {
+                left if left < MORE_CHARS_MIN / 2 => OBJECTIVE_CHARS_MAX.saturating_sub(chars),
+                left => left,
+            };
+            let more = shortened(&more, left);
             text.push_str(&format!("{joint}{more}"));
             full = full.filter(|full| *full != text);
         }
     }
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
-    let then = later.then(&text, left.saturating_sub(most));
+    let then = later.then(&text, left.saturating_sub(places));
     let whole = full.or_else(|| ask(first, &text));
     let core = errands::core(lines, first, others).filter(|_| then.is_empty() || whole.is_some());
     let whole = match core.and_then(later::core_ask) {
@@ -84,6 +103,7 @@ pub fn asked(
     let whole = whole.map(|whole| with_new_places(whole, &about, context));
     about.retain(|name| !is_told(&text, name));
     text.push_str(&then);
+    about.retain(|name| !is_shipped(name) || !is_told(&text, name));
     let objective = Some(first.line.source(with_places(text, &about)));
     Asked { objective, whole }
 }
@@ -111,11 +131,12 @@ fn with_places(text: String, about: &[String]) -> String {
     fits.unwrap_or(text)
 }
 
-/// What an ask that only points at something is about: the address or the error that stands beside it, the
+/// What an ask that only points at something is about, where later asks don't tell: the address or the error that stands beside it, the
 /// session's title, else the next ask that says something.
 fn further(
     first: &Prompt<'_, '_>,
     others: &[&Prompt<'_, '_>],
+    tells: bool,
     context: &SessionContext<'_>,
 ) -> Option<String> {
     let beside = first.prose.error.or(first.prose.address).map(str::to_owned);
@@ -126,13 +147,17 @@ fn further(
     let next = || {
         let mut next = others.iter().filter_map(|prompt| {
             let all = told(prompt);
-            let ask = all.iter().find(|told| !is_pointer(&told.text))?;
-            Some(ask.text.to_string())
+            all.iter().find(|told| !is_pointer(&told.text))?;
+            Some(whole(prompt, &all, NEXT_CHARS_MAX, NEXT_CHARS_MAX))
         });
         next.next()
     };
+    let next = || if tells { None } else { next() };
     beside.or_else(title).or_else(next)
 }
+
+/// Of the request that says what the first one is about.
+const NEXT_CHARS_MAX: usize = 120;
 
 /// Where nothing but a log or an address was pasted: what stands out of it.
 fn only_pasted(prompt: &Prompt<'_, '_>) -> Option<Sourced<String>> {
@@ -148,7 +173,8 @@ fn only_pasted(prompt: &Prompt<'_, '_>) -> Option<Sourced<String>> {
 fn is_asking(prompt: &Prompt<'_, '_>) -> bool {
     let sentences = &prompt.prose.sentences;
     let mut said = sentences.iter().filter_map(|sentence| request(sentence));
-    said.any(|said| !about(said.text).is_empty()) || is_command(prompt.line.words())
+    said.any(|said| !about(said.text).is_empty() && !is_empty_ask(said.text))
+        || is_command(prompt.line.words())
 }
 
 /// A slash command that asks for work.
@@ -244,9 +270,10 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
         add(&mut chosen, told, room);
     }
     for told in rest {
-        // what stands alone says nothing to what stands before it
-        if chosen.iter().any(|known| known.at + 1 == told.at) {
-            add(&mut chosen, told, rest_room);
+        // what stands alone says nothing to what stands before it; what a colon leads to is part of that
+        let before = chosen.iter().find(|known| known.at + 1 == told.at);
+        if let Some(leads) = before.map(|before| before.leads) {
+            add(&mut chosen, told, if leads { room } else { rest_room });
         }
     }
     let last = chosen.last().map_or(0, |last| last.at);
@@ -345,7 +372,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
         sentences.filter(|(nth, _)| Some(nth) == title || !prose.headings.contains(nth));
     let all = sentences.filter_map(|(nth, sentence)| {
         let request = request(sentence)?;
-        let is_part = request.text.starts_with(['(', ')']);
+        let is_part = request.text.starts_with(['(', ')']) || is_empty_ask(request.text);
         (!is_part && !about(request.text).is_empty()).then(|| Told {
             nth,
             at: 0,
@@ -468,6 +495,10 @@ impl Work<'_, '_> {
         names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));
         names
     }
+}
+
+fn is_shipped(name: &str) -> bool {
+    name.starts_with("commit: ") || name.starts_with("PR: ")
 }
 
 /// What was shipped is about what was asked, and says more.

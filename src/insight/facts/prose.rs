@@ -10,7 +10,7 @@ use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, s
 use crate::rules::words::sentences;
 pub use links::links_shortened;
 use links::shortened;
-use logs::{Paragraph, failure, hands_document, is_timed, typed_before_log};
+use logs::{Paragraph, failure, hands_document, is_step, is_step_time, is_timed, typed_before_log};
 use reports::before_report;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -237,7 +237,7 @@ impl<'p> Prose<'p> {
                 above = self.sentences.len();
                 continue;
             }
-            if is_shell(bare) {
+            if is_shell(bare) || nth > 0 && is_step_time(bare) {
                 // what stands right above a shell's mark is its own line
                 self.sentences.truncate(above);
                 for known in [&mut self.headings, &mut self.points, &mut self.lines] {
@@ -256,7 +256,17 @@ impl<'p> Prose<'p> {
             let is_code = nth > 0 && (line.starts_with("    ") || line.starts_with('\t'));
             // a program's own points
             let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•');
-            if is_drawn || is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
+            let next = || {
+                let mut next = text.lines().skip(nth + 1).map(str::trim);
+                next.find(|line| !line.is_empty()).map(is_pasted)
+            };
+            let is_step = nth > 0 && is_step(bare, next);
+            if is_step
+                || is_drawn
+                || is_pasted(bare)
+                || is_code && point(bare) == bare
+                || before.has(bare)
+            {
                 self.error = self.error.or_else(|| error(bare));
                 failed = failed.or_else(|| failure(bare));
                 paragraph.has_pasted(bare);

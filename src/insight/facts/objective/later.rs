@@ -2,14 +2,17 @@
 
 use super::super::line::{LocatedItem, edits, found};
 use super::super::prompts::{Prompt, exchange};
+use super::super::shipped::is_of_history;
 use super::super::words::points_back;
 use super::clause::clause;
-use super::{OBJECTIVE_CHARS_MAX, Told, WEAK_WORDS_MAX, about, is_pointer, told};
+use super::{NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, WEAK_WORDS_MAX, about, is_pointer, told};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
+use crate::rules::clauses::{asks_progress, is_empty_ask, proposed};
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{RequestKind, asks_something};
 use crate::rules::words::is_same;
+use std::cmp::Reverse;
 
 /// Stands before an ask of a later prompt.
 pub(super) const THEN: &str = "; then: ";
@@ -17,109 +20,209 @@ pub(super) const THEN: &str = "; then: ";
 /// More later asks than that are a list.
 const THEN_MAX: usize = 3;
 
-/// A later ask is a clause.
+/// A later ask is a clause, or a few of them.
 const CLAUSE_CHARS_MAX: usize = 90;
-
-/// One that less than this share of the work was done for shaped nothing.
-const SHARE_MIN: usize = 12;
 
 /// What was asked first has so much room.
 const FIRST_CHARS_MIN: usize = 90;
 
-/// Of all that was done for the asks of a session.
+/// An ask that less than this part of the work was done for shaped nothing.
+const PARTS_MAX: usize = 40;
+
+/// The asks behind the first one.
 pub(super) struct Later {
     /// In order of time.
-    pub(super) asks: Vec<LaterAsk>,
-    /// What was done for the first ask.
-    pub(super) first: usize,
+    asks: Vec<LaterAsk>,
+    /// What was done for the first one.
+    first: usize,
     /// What was done in all.
-    pub(super) total: usize,
+    total: usize,
 }
 
 /// A later ask as a clause.
-pub(super) struct LaterAsk {
+struct LaterAsk {
     at: usize,
     work: usize,
     text: String,
 }
 
-/// The later asks that much was done for; `prompts`: all of the session, `first` and `others`: those that ask.
+/// A prompt with what was done for it and for those behind it that only agree or move on.
+struct Matter<'t> {
+    at: usize,
+    work: usize,
+    clause: Option<Clause>,
+    subjects: Vec<&'t str>,
+}
+
+/// What a prompt asks for, where it says so by itself.
+struct Clause {
+    text: String,
+    /// It asks for an answer.
+    is_question: bool,
+}
+
+/// The later asks that much was done for; `prompts`: all of the session.
 pub(super) fn later(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     first: &Prompt<'_, '_>,
-    others: &[&Prompt<'_, '_>],
 ) -> Later {
-    let asking: Vec<(usize, usize)> = work_of(lines, prompts, first, others);
-    let total: usize = asking.iter().map(|(_, work)| work).sum();
-    let of = |at: usize| {
-        let found = asking.iter().find(|(known, _)| *known == at);
-        found.map_or(0, |(_, work)| *work)
-    };
-    let asks = others.iter().filter_map(|prompt| {
-        let work = of(prompt.at);
-        let is_much = work > 0 && work * SHARE_MIN >= total;
-        let text = is_much.then(|| clause_of(prompt))??;
+    let mut matters = matters(lines, prompts, first);
+    let total: usize = matters.iter().map(|matter| matter.work).sum();
+    let rest = matters.split_off(matters.len().min(1));
+    let asks = rest.into_iter().filter_map(|matter| {
+        let is_much = matter.work > 0 && matter.work * var("PM", PARTS_MAX) >= total;
+        let clause = matter.clause.filter(|_| is_much);
+        // what was asked for shapes more than what somebody wanted to know, or what only the agent's words name
+        let is_asked = clause.as_ref().is_some_and(|clause| !clause.is_question);
+        let work = if is_asked {
+            matter.work
+        } else {
+            matter.work / 2
+        };
+        let said = clause.map(|clause| clause.text);
+        // who only agrees has that done which was committed then
+        let text = said.or_else(|| subject(&matter.subjects).filter(|_| is_much))?;
         Some(LaterAsk {
-            at: prompt.at,
+            at: matter.at,
             work,
             text,
         })
     });
     Later {
         asks: asks.collect(),
-        first: of(first.at),
+        first: matters.first().map_or(0, |matter| matter.work),
         total,
     }
 }
 
-/// What was done for each prompt that asks: who only agrees with what was talked about has that done.
-fn work_of(
-    lines: &[LocatedItem<'_>],
+fn matters<'t>(
+    lines: &[LocatedItem<'t>],
     prompts: &[Prompt<'_, '_>],
     first: &Prompt<'_, '_>,
-    others: &[&Prompt<'_, '_>],
-) -> Vec<(usize, usize)> {
-    let mut all: Vec<(usize, usize)> = Vec::new();
+) -> Vec<Matter<'t>> {
+    let mut all: Vec<Matter<'t>> = Vec::new();
     for prompt in prompts.iter().filter(|prompt| prompt.at >= first.at) {
-        let own = work(exchange(lines, prompt.at));
-        let asks = prompt.at == first.at
-            || others.iter().any(|other| other.at == prompt.at) && clause_of(prompt).is_some();
-        match all.last_mut().filter(|_| !asks) {
-            Some((_, work)) => *work += own,
-            None => all.push((prompt.at, own)),
+        let exchange = exchange(lines, prompt.at);
+        let subjects: Vec<&str> = found(exchange)
+            .filter_map(|(_, finding)| committed(finding))
+            .collect();
+        let work = work(exchange, subjects.len());
+        match all.last_mut().filter(|_| moves_on(prompt)) {
+            Some(matter) => {
+                matter.work += work;
+                matter.subjects.extend(subjects);
+            }
+            None => all.push(Matter {
+                at: prompt.at,
+                work,
+                clause: clause_of(prompt),
+                subjects,
+            }),
         }
     }
     all
 }
 
-/// Changed files and what was committed or proposed count more than calls.
-fn work(exchange: &[LocatedItem<'_>]) -> usize {
-    const EDIT: usize = 4;
-    const COMMIT: usize = 6;
-    let calls = exchange
-        .iter()
-        .filter(|line| line.main && line.item.kind == ItemKind::Digest);
-    let commits = found(exchange)
-        .filter(|(_, finding)| matches!(finding, Finding::Commit { again: false, .. }));
-    edits(exchange) * EDIT + commits.count() * COMMIT + calls.count()
+/// It agrees, passes finished work on, or says nothing new.
+fn moves_on(prompt: &Prompt<'_, '_>) -> bool {
+    let words = prompt.line.words();
+    let agrees = matches!(reply(words), Some(Reply::Agrees | Reply::Picks(_)));
+    let says_nothing = |text: &str| is_pointer(text) || is_empty_ask(text) || asks_progress(text);
+    agrees || told(prompt).iter().all(|told| says_nothing(&told.text))
 }
 
-/// What a prompt asks for, where it says so by itself.
-fn clause_of(prompt: &Prompt<'_, '_>) -> Option<String> {
-    let all = told(prompt);
-    let is_reply = is_reply(prompt);
-    let mut asks = all.iter().filter(|told| {
-        let is_whole = told.text.matches('"').count().is_multiple_of(2);
-        let asks = told.kind == RequestKind::Ask || asks_something(&told.text);
-        asks && is_whole
+fn committed(finding: &Finding) -> Option<&str> {
+    match finding {
+        Finding::Commit {
+            subject,
+            again: false,
+            ..
+        } => Some(subject),
+        _ => None,
+    }
+}
+
+/// Changed files and commits count more than calls.
+fn work(exchange: &[LocatedItem<'_>], commits: usize) -> usize {
+    const EDIT: usize = 4;
+    const COMMIT: usize = 6;
+    let is_call = |line: &&LocatedItem<'_>| line.main && line.item.kind == ItemKind::Digest;
+    let calls = exchange.iter().filter(is_call).count();
+    edits(exchange) * EDIT + commits * COMMIT + calls
+}
+
+/// Of the subjects of some commits, the one that says most; without its kind (`fix(cart): `).
+fn subject(subjects: &[&str]) -> Option<String> {
+    let says = subjects.iter().filter(|subject| !is_of_history(subject));
+    let bare = says.map(|subject| match subject.split_once(": ") {
+        Some((kind, bare)) if !kind.contains(' ') => bare,
+        _ => subject,
     });
-    asks.find_map(|told| {
-        let text = clause(&told.text, CLAUSE_CHARS_MAX)?;
-        let says = about(&text).len() >= WEAK_WORDS_MAX && !is_pointer(&text);
-        let is_new = !is_reply || told.kind == RequestKind::Ask && !points_back(&text);
-        (says && is_new).then_some(text)
+    let most = bare.rev().max_by_key(|subject| about(subject).len())?;
+    let text = clause(most, clause_max())?;
+    (about(&text).len() >= WEAK_WORDS_MAX).then_some(text)
+}
+
+/// Its asks, as many as have room; else what it proposes or wants to know.
+fn clause_of(prompt: &Prompt<'_, '_>) -> Option<Clause> {
+    let all = told(prompt);
+    let (mut text, mut left) = (String::new(), clause_max());
+    for ask in all.iter().filter_map(act) {
+        let Some(ask) = clause(&ask, left).filter(|ask| is_own(ask)) else {
+            continue;
+        };
+        if !text.is_empty() {
+            text.push_str(JOINT);
+        }
+        text.push_str(&ask);
+        left = left.saturating_sub(ask.chars().count() + JOINT.len());
+    }
+    if !text.is_empty() {
+        return Some(Clause {
+            text,
+            is_question: false,
+        });
+    }
+    let is_reply = is_reply(prompt);
+    let mut questions = all
+        .iter()
+        .filter(|told| asks_something(&told.text) && !is_reply);
+    let text =
+        questions.find_map(|told| clause(&told.text, clause_max()).filter(|ask| is_own(ask)))?;
+    (about(&text).len() >= WEAK_WORDS_MAX).then_some(Clause {
+        text,
+        is_question: true,
     })
+}
+
+/// Between two asks of a prompt.
+const JOINT: &str = "; ";
+
+/// What a sentence has done, or proposes to.
+fn act(told: &Told<'_>) -> Option<String> {
+    match told.kind {
+        RequestKind::Ask => Some(told.text.to_string()),
+        RequestKind::Limit => None,
+        _ => proposed(&told.text),
+    }
+}
+
+/// It says by itself what it is about.
+fn is_own(text: &str) -> bool {
+    const POINTING_WORDS_MIN: usize = 4;
+    let words = about(text).len();
+    words >= NEW_WORDS_MIN
+        && !is_pointer(text)
+        && (words >= POINTING_WORDS_MIN || !points_first(text))
+}
+
+/// It begins with what only points at something: `do this for carts`, `these two`.
+fn points_first(text: &str) -> bool {
+    const WORDS: usize = 2;
+    let mut blanks = text.match_indices(' ');
+    let end = blanks.nth(WORDS - 1).map_or(text.len(), |(at, _)| at);
+    points_back(&text[..end].to_lowercase())
 }
 
 impl Later {
@@ -127,7 +230,7 @@ impl Later {
     /// need it.
     pub(super) fn room(&self, names: usize) -> usize {
         let first = OBJECTIVE_CHARS_MAX * self.first / self.total.max(1);
-        let room = OBJECTIVE_CHARS_MAX - first.max(FIRST_CHARS_MIN);
+        let room = OBJECTIVE_CHARS_MAX - first.max(var("FM", FIRST_CHARS_MIN));
         self.then("", room.saturating_sub(names)).chars().count()
     }
 
@@ -135,13 +238,13 @@ impl Later {
     /// told.
     pub(super) fn then(&self, told: &str, room: usize) -> String {
         let mut asks: Vec<&LaterAsk> = self.asks.iter().collect();
-        asks.sort_by_key(|ask| (std::cmp::Reverse(ask.work), ask.at));
+        asks.sort_by_key(|ask| (Reverse(ask.work), ask.at));
         let mut known = about(told);
         let mut left = room;
         let mut chosen: Vec<&LaterAsk> = Vec::new();
         for ask in asks {
             let length = ask.text.chars().count() + THEN.len();
-            if length <= left && chosen.len() < THEN_MAX && is_new(&ask.text, &known) {
+            if length <= left && chosen.len() < var("TM", THEN_MAX) && is_new(&ask.text, &known) {
                 left -= length;
                 known.extend(about(&ask.text));
                 chosen.push(ask);
@@ -153,11 +256,11 @@ impl Later {
     }
 }
 
-/// Half of its words are new.
+/// It says something new.
 fn is_new(text: &str, known: &[String]) -> bool {
     let own = about(text);
-    let is_known = |word: &&String| known.iter().any(|known| is_same(known, word));
-    own.iter().filter(is_known).count() * 2 <= own.len()
+    let is_new = |word: &&String| !known.iter().any(|known| is_same(known, word));
+    own.iter().filter(is_new).count() >= NEW_WORDS_MIN
 }
 
 /// What a prompt asks for that more was done for than for the first one; an answer to the agent's words says too little.
@@ -188,4 +291,14 @@ fn is_reply(prompt: &Prompt<'_, '_>) -> bool {
         reply(prompt.line.words()),
         Some(Reply::Agrees | Reply::Begins | Reply::Picks(_))
     )
+}
+
+fn var(n: &str, d: usize) -> usize {
+    std::env::var(n)
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(d)
+}
+fn clause_max() -> usize {
+    var("CM", CLAUSE_CHARS_MAX)
 }
