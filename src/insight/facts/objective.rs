@@ -12,7 +12,7 @@ use super::prompts::{Prompt, stands_for};
 use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
 use super::shipped::shipped;
-use super::words::{clipped, shortened};
+use super::words::{clipped, points_back, shortened, without_joints};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
 use crate::rules::clauses::is_empty_ask;
@@ -75,9 +75,11 @@ pub fn asked(
     if is_pointer(&text) || first.prose.is_cut || is_bare {
         let command = plans::title(lines, first)
             .or_else(|| stands_for(lines, first.at).and_then(plans::purpose));
-        let (joint, kept) = command.map_or(("; ", 0), |_| (": ", most));
         let more = command.map(str::to_owned);
         let more = more.or_else(|| further(first, others, tells, context));
+        let is_led = command.is_some() || more.as_deref() == first.prose.error;
+        let joint = if is_led { ": " } else { "; " };
+        let kept = command.map_or(0, |_| most);
         let is_in =
             |more: &str| text.contains(&more[..more.floor_char_boundary(MORE_CHARS_MIN / 2)]);
         if let Some(more) = more.filter(|more| !is_in(more)) {
@@ -102,10 +104,34 @@ pub fn asked(
     };
     let whole = whole.map(|whole| with_new_places(whole, &about, context));
     about.retain(|name| !is_told(&text, name));
+    about.splice(..0, named_before(&opens, &text));
     text.push_str(&then);
     about.retain(|name| !is_shipped(name) || !is_told(&text, name));
     let objective = Some(first.line.source(with_places(text, &about)));
     Asked { objective, whole }
+}
+
+/// `CartTotal`, `cart_rows`: what a text points back at, by its names in what stood before it and has no room.
+fn named_before(all: &[Told<'_>], text: &str) -> Vec<String> {
+    const NAMES_MAX: usize = 2;
+    let before = all.first().filter(|_| points_back(text));
+    let words = before
+        .iter()
+        .flat_map(|before| before.text.split_whitespace());
+    let names = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
+    let names = names.filter(|name| is_code_name(name) && !text.contains(*name));
+    names.take(NAMES_MAX).map(str::to_owned).collect()
+}
+
+/// A name as code has them: `cart_rows`, `CartTotal`.
+fn is_code_name(word: &str) -> bool {
+    const BYTES_MAX: usize = 40;
+    let is_plain = |c: char| c.is_alphanumeric() || c == '_';
+    let humps = word.chars().zip(word.chars().skip(1));
+    let mut humps = humps.filter(|(one, next)| one.is_lowercase() && next.is_uppercase());
+    word.len() <= BYTES_MAX
+        && word.chars().all(is_plain)
+        && (word.trim_matches('_').contains('_') || humps.next().is_some())
 }
 
 /// With the names behind it that it doesn't have; the project is told beside every summary.
@@ -282,13 +308,24 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     let left = rest_room.saturating_sub(joined(&chosen).chars().count());
     // half of a sentence tells something only where what stands before it doesn't
     let is_short = joined(&chosen).chars().count() < PART_CHARS_MIN;
-    let is_more = left >= PART_CHARS_MIN && is_short;
+    let is_more = left >= PART_CHARS_MIN && is_short && room == OBJECTIVE_CHARS_MAX;
     chosen.extend(next.filter(|_| is_more));
     while chosen.len() > 1 && chosen.last().is_some_and(|last| last.leads) {
         chosen.pop();
     }
+    let led = chosen.last().filter(|last| last.leads).map(|last| last.at);
     let room = if is_more { rest_room } else { room };
     let mut text = shortened(&joined(&chosen), room);
+    if let Some(at) = led {
+        let left = room.saturating_sub(text.chars().count() + 2);
+        let next = all
+            .get(at + 1)
+            .and_then(|next| clause::clause(&next.text, left));
+        text = match next {
+            Some(next) => format!("{text}: {next}"),
+            None => without_joints(&text).to_owned(),
+        };
+    }
     // a mark around a sentence's last words is no mark around it
     let end = text
         .char_indices()
@@ -377,7 +414,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
             nth,
             at: 0,
             kind: request.kind,
-            text: without_label(request.text.trim_start_matches(['-', '–', ' '])).into(),
+            text: without_label(request.text.trim_start_matches(['-', '–', '^', ' '])).into(),
             leads: sentence.ends_with(':'),
             is_title: Some(&nth) == title,
         })

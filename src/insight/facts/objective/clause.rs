@@ -4,10 +4,15 @@
 use super::super::words::without_joints;
 use super::says;
 use crate::rules::clauses::{clauses, without_asides, without_reasons, without_softeners};
+use crate::rules::requests::asks_behind;
 
-/// An ask in so much room; `None` where no part of it that says enough has room.
+/// An ask in so much room; `None` where no part of it that says enough has room. One that stands behind what it hangs on
+/// is whole.
 pub(super) fn clause(ask: &str, room: usize) -> Option<String> {
     let fits = |text: &String| text.chars().count() <= room;
+    if asks_behind(ask) {
+        return Some(ask.to_owned()).filter(fits);
+    }
     let soft = closed(&without_softeners(ask));
     let plain = closed(&without_reasons(&soft));
     let plain = if says(&plain) { plain } else { soft };

@@ -12,7 +12,7 @@ use crate::rules::clauses::{asks_progress, is_empty_ask, proposed};
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{RequestKind, asks_something};
 use crate::rules::words::is_same;
-use std::cmp::Reverse;
+use rustc_hash::FxHashMap;
 
 /// Stands before an ask of a later prompt.
 pub(super) const THEN: &str = "; then: ";
@@ -21,10 +21,10 @@ pub(super) const THEN: &str = "; then: ";
 const THEN_MAX: usize = 3;
 
 /// A later ask is a clause, or a few of them.
-const CLAUSE_CHARS_MAX: usize = 90;
+const CLAUSE_CHARS_MAX: usize = 70;
 
 /// What was asked first has so much room.
-const FIRST_CHARS_MIN: usize = 90;
+const FIRST_CHARS_MIN: usize = 80;
 
 /// An ask that less than this part of the work was done for shaped nothing.
 const PARTS_MAX: usize = 40;
@@ -37,6 +37,8 @@ pub(super) struct Later {
     first: usize,
     /// What was done in all.
     total: usize,
+    /// In how many prompts a word stands.
+    often: FxHashMap<String, usize>,
 }
 
 /// A later ask as a clause.
@@ -71,7 +73,7 @@ pub(super) fn later(
     let total: usize = matters.iter().map(|matter| matter.work).sum();
     let rest = matters.split_off(matters.len().min(1));
     let asks = rest.into_iter().filter_map(|matter| {
-        let is_much = matter.work > 0 && matter.work * var("PM", PARTS_MAX) >= total;
+        let is_much = matter.work > 0 && matter.work * PARTS_MAX >= total;
         let clause = matter.clause.filter(|_| is_much);
         // what was asked for shapes more than what somebody wanted to know, or what only the agent's words name
         let is_asked = clause.as_ref().is_some_and(|clause| !clause.is_question);
@@ -93,7 +95,18 @@ pub(super) fn later(
         asks: asks.collect(),
         first: matters.first().map_or(0, |matter| matter.work),
         total,
+        often: often(prompts),
     }
+}
+
+fn often(prompts: &[Prompt<'_, '_>]) -> FxHashMap<String, usize> {
+    let mut often = FxHashMap::default();
+    for prompt in prompts {
+        for word in about(&prompt.prose.sentences.join(" ")) {
+            *often.entry(word).or_default() += 1;
+        }
+    }
+    often
 }
 
 fn matters<'t>(
@@ -160,14 +173,14 @@ fn subject(subjects: &[&str]) -> Option<String> {
         _ => subject,
     });
     let most = bare.rev().max_by_key(|subject| about(subject).len())?;
-    let text = clause(most, clause_max())?;
+    let text = clause(most, CLAUSE_CHARS_MAX)?;
     (about(&text).len() >= WEAK_WORDS_MAX).then_some(text)
 }
 
 /// Its asks, as many as have room; else what it proposes or wants to know.
 fn clause_of(prompt: &Prompt<'_, '_>) -> Option<Clause> {
     let all = told(prompt);
-    let (mut text, mut left) = (String::new(), clause_max());
+    let (mut text, mut left) = (String::new(), CLAUSE_CHARS_MAX);
     for ask in all.iter().filter_map(act) {
         let Some(ask) = clause(&ask, left).filter(|ask| is_own(ask)) else {
             continue;
@@ -188,8 +201,8 @@ fn clause_of(prompt: &Prompt<'_, '_>) -> Option<Clause> {
     let mut questions = all
         .iter()
         .filter(|told| asks_something(&told.text) && !is_reply);
-    let text =
-        questions.find_map(|told| clause(&told.text, clause_max()).filter(|ask| is_own(ask)))?;
+    let text = questions
+        .find_map(|told| clause(&told.text, CLAUSE_CHARS_MAX).filter(|ask| is_own(ask)))?;
     (about(&text).len() >= WEAK_WORDS_MAX).then_some(Clause {
         text,
         is_question: true,
@@ -204,17 +217,14 @@ fn act(told: &Told<'_>) -> Option<String> {
     match told.kind {
         RequestKind::Ask => Some(told.text.to_string()),
         RequestKind::Limit => None,
-        _ => proposed(&told.text),
+        _ => proposed(&told.text).map(|act| act.trim_end_matches('?').to_owned()),
     }
 }
 
 /// It says by itself what it is about.
 fn is_own(text: &str) -> bool {
-    const POINTING_WORDS_MIN: usize = 4;
     let words = about(text).len();
-    words >= NEW_WORDS_MIN
-        && !is_pointer(text)
-        && (words >= POINTING_WORDS_MIN || !points_first(text))
+    words >= WEAK_WORDS_MAX && !is_pointer(text) && (words > WEAK_WORDS_MAX || !points_first(text))
 }
 
 /// It begins with what only points at something: `do this for carts`, `these two`.
@@ -230,29 +240,56 @@ impl Later {
     /// need it.
     pub(super) fn room(&self, names: usize) -> usize {
         let first = OBJECTIVE_CHARS_MAX * self.first / self.total.max(1);
-        let room = OBJECTIVE_CHARS_MAX - first.max(var("FM", FIRST_CHARS_MIN));
+        let room = OBJECTIVE_CHARS_MAX - first.max(FIRST_CHARS_MIN);
         self.then("", room.saturating_sub(names)).chars().count()
     }
 
-    /// Those that have so much room and say what `told` doesn't, of many those that most was done for, and how they are
-    /// told.
+    /// Those that have so much room and say what `told` doesn't, of many those that most was done for and that name what
+    /// the session speaks of, and how they are told.
     pub(super) fn then(&self, told: &str, room: usize) -> String {
-        let mut asks: Vec<&LaterAsk> = self.asks.iter().collect();
-        asks.sort_by_key(|ask| (Reverse(ask.work), ask.at));
         let mut known = about(told);
         let mut left = room;
-        let mut chosen: Vec<&LaterAsk> = Vec::new();
-        for ask in asks {
-            let length = ask.text.chars().count() + THEN.len();
-            if length <= left && chosen.len() < var("TM", THEN_MAX) && is_new(&ask.text, &known) {
-                left -= length;
-                known.extend(about(&ask.text));
-                chosen.push(ask);
+        let mut chosen: Vec<(usize, String)> = Vec::new();
+        let mut asks: Vec<&LaterAsk> = self.asks.iter().collect();
+        while chosen.len() < THEN_MAX {
+            let of = |ask: &&LaterAsk| self.weight(ask, &known);
+            let Some(best) = asks
+                .iter()
+                .rev()
+                .max_by_key(|ask| of(ask))
+                .map(|ask| ask.at)
+            else {
+                break;
+            };
+            let nth = asks
+                .iter()
+                .position(|ask| ask.at == best)
+                .unwrap_or_default();
+            let ask = asks.remove(nth);
+            let Some(text) = clause(&ask.text, left.saturating_sub(THEN.len())) else {
+                continue;
+            };
+            if is_own(&text) && is_new(&text, &known) {
+                left -= text.chars().count() + THEN.len();
+                known.extend(about(&text));
+                chosen.push((ask.at, text));
             }
         }
-        chosen.sort_unstable_by_key(|ask| ask.at);
-        let all = chosen.iter().map(|ask| format!("{THEN}{}", ask.text));
+        chosen.sort_unstable();
+        let all = chosen.iter().map(|(_, text)| format!("{THEN}{text}"));
         all.collect()
+    }
+
+    /// By what was done, and by the new words of it that prompts say again and again.
+    fn weight(&self, ask: &LaterAsk, known: &[String]) -> usize {
+        const OFTEN: usize = 4;
+        let new = about(&ask.text);
+        let new = new
+            .iter()
+            .filter(|word| !known.iter().any(|known| is_same(known, word)));
+        let often =
+            new.map(|word| 1 + self.often.get(word).copied().unwrap_or_default().min(OFTEN));
+        (1 + ask.work.ilog2() as usize) * often.sum::<usize>()
     }
 }
 
@@ -291,14 +328,4 @@ fn is_reply(prompt: &Prompt<'_, '_>) -> bool {
         reply(prompt.line.words()),
         Some(Reply::Agrees | Reply::Begins | Reply::Picks(_))
     )
-}
-
-fn var(n: &str, d: usize) -> usize {
-    std::env::var(n)
-        .ok()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or(d)
-}
-fn clause_max() -> usize {
-    var("CM", CLAUSE_CHARS_MAX)
 }
