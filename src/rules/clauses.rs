@@ -66,6 +66,11 @@ pub fn is_empty_ask(sentence: &str) -> bool {
     TABLE.empty.is_match(&CueText::of(sentence.trim()))
 }
 
+/// The ask says how, moves finished work on, or picks by a number.
+pub fn is_hollow(ask: &str) -> bool {
+    TABLE.hollow.is_match(&CueText::of(ask))
+}
+
 /// It only asks how far something is.
 pub fn asks_progress(sentence: &str) -> bool {
     TABLE.progress.is_match(&CueText::of(sentence.trim()))
@@ -100,6 +105,7 @@ struct Table {
     reasons: CuePattern,
     proposals: CuePattern,
     empty: CuePattern,
+    hollow: CuePattern,
     progress: CuePattern,
     conditional: CuePattern,
     ends: CuePattern,
@@ -115,6 +121,7 @@ struct Samples {
     reasoned: BTreeMap<String, String>,
     proposed: BTreeMap<String, String>,
     empty: BTreeMap<String, bool>,
+    hollow: BTreeMap<String, bool>,
     progress: BTreeMap<String, bool>,
     cut: BTreeMap<String, Vec<String>>,
 }
@@ -138,6 +145,9 @@ mod tests {
         }
         for (ask, wants) in &TABLE.samples.empty {
             assert_eq!(is_empty_ask(ask), *wants, "{ask}");
+        }
+        for (ask, wants) in &TABLE.samples.hollow {
+            assert_eq!(is_hollow(ask), *wants, "{ask}");
         }
         for (ask, wants) in &TABLE.samples.progress {
             assert_eq!(asks_progress(ask), *wants, "{ask}");

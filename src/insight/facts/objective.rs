@@ -17,7 +17,8 @@ use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
 use crate::rules::clauses::is_empty_ask;
 use crate::rules::requests::{
-    RequestKind, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand, points, request,
+    Request, RequestKind, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand, points,
+    request,
 };
 use crate::rules::words::{content_words, is_same, is_stopword, tokens};
 use std::borrow::Cow;
@@ -27,6 +28,9 @@ const OBJECTIVE_CHARS_MAX: usize = 200;
 
 /// What a request only points at has so much room.
 const MORE_CHARS_MIN: usize = 60;
+
+/// An ask of fewer words doesn't say what came of it.
+const SHORT_WORDS: usize = 6;
 
 /// What was asked first.
 #[derive(Default)]
@@ -58,14 +62,24 @@ pub fn asked(
     let mut about = work.pointed_at(&whole(first, &opens, OBJECTIVE_CHARS_MAX, 0), first);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let later = later::later(lines, prompts, first);
-    // what was shipped is told where room is left
-    let places = about.iter().filter(|name| !is_shipped(name));
+    // what was shipped says what a short ask is about, else it is told where room is left
+    let words: usize = opens.iter().map(|told| self::about(&told.text).len()).sum();
+    let places = about
+        .iter()
+        .filter(|name| words < SHORT_WORDS || !is_shipped(name));
     let places: usize = places.map(|name| name.chars().count() + 3).sum();
-    let mut room = OBJECTIVE_CHARS_MAX - later.room(places);
-    let mut text = whole(first, &opens, room, room.saturating_sub(most));
-    let then = later.then(&text, OBJECTIVE_CHARS_MAX - room);
-    if room + then.chars().count() < OBJECTIVE_CHARS_MAX {
-        room = OBJECTIVE_CHARS_MAX - then.chars().count();
+    let asked = whole(first, &opens, OBJECTIVE_CHARS_MAX, 0).chars().count();
+    let kept = later.room(asked, places);
+    let mut room = OBJECTIVE_CHARS_MAX;
+    let mut text = String::new();
+    let mut then = String::new();
+    if kept > 0 {
+        room -= kept + places;
+        text = whole(first, &opens, room, 0);
+        then = later.then(&text, kept);
+    }
+    if then.is_empty() {
+        room = OBJECTIVE_CHARS_MAX;
         text = whole(first, &opens, room, room.saturating_sub(most));
     }
     let is_bare =
@@ -106,7 +120,7 @@ pub fn asked(
     about.retain(|name| !is_told(&text, name));
     about.splice(..0, named_before(&opens, &text));
     text.push_str(&then);
-    about.retain(|name| !is_shipped(name) || !is_told(&text, name));
+    about.retain(|name| !is_shipped(name) || !tells_subject(&text, name));
     let objective = Some(first.line.source(with_places(text, &about)));
     Asked { objective, whole }
 }
@@ -275,7 +289,8 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
         true => all.iter().map(|told| told.brief(room)).collect(),
         false => Vec::new(),
     };
-    let all = if brief.is_empty() { all } else { &brief };
+    let is_brief = !brief.is_empty();
+    let all = if is_brief { &brief } else { all };
     if is_command(prompt.line.words()) {
         let words: Vec<&str> = prompt.line.words().split_whitespace().collect();
         return shortened(&words.join(" "), room);
@@ -295,6 +310,10 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     for told in titles.into_iter().chain(asks) {
         add(&mut chosen, told, room);
     }
+    // statements have no room where asks haven't
+    let rest = rest
+        .into_iter()
+        .filter(|told| !is_brief || told.at == opens.at + 1 && opens.leads);
     for told in rest {
         // what stands alone says nothing to what stands before it; what a colon leads to is part of that
         let before = chosen.iter().find(|known| known.at + 1 == told.at);
@@ -408,7 +427,7 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
     let sentences =
         sentences.filter(|(nth, _)| Some(nth) == title || !prose.headings.contains(nth));
     let all = sentences.filter_map(|(nth, sentence)| {
-        let request = request(sentence)?;
+        let request = behind_ticket(sentence).or_else(|| request(sentence))?;
         let is_part = request.text.starts_with(['(', ')']) || is_empty_ask(request.text);
         (!is_part && !about(request.text).is_empty()).then(|| Told {
             nth,
@@ -435,6 +454,25 @@ fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
         .enumerate()
         .for_each(|(at, told)| told.at = at);
     all
+}
+
+/// `shop issue #7 Mend the carts` asks for something.
+fn behind_ticket(sentence: &str) -> Option<Request<'_>> {
+    const BEFORE_MAX: usize = 4;
+    let mut end = 0;
+    let words = sentence.split_inclusive(' ').take(BEFORE_MAX);
+    let mut ends = words.map(|word| {
+        end += word.len();
+        (word.trim_end(), end)
+    });
+    let (_, end) = ends.find(|(word, _)| word.contains('#') && names_ticket(word))?;
+    let asks = request(&sentence[end..]).filter(|asks| asks.kind == RequestKind::Ask)?;
+    sentence[end..]
+        .starts_with(char::is_uppercase)
+        .then_some(Request {
+            text: sentence.trim_end_matches(['.', ' ']),
+            ..asks
+        })
 }
 
 /// `Plan: Two parsers` as `Two parsers`: what leads to it says so.
@@ -532,6 +570,12 @@ impl Work<'_, '_> {
         names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));
         names
     }
+}
+
+/// `fix(carts): round totals` is told as `round totals`.
+fn tells_subject(text: &str, name: &str) -> bool {
+    let subject = name.rsplit_once(": ").map_or(name, |(_, subject)| subject);
+    is_told(text, subject)
 }
 
 fn is_shipped(name: &str) -> bool {

@@ -11,7 +11,10 @@ use crate::rules::requests::asks_behind;
 pub(super) fn clause(ask: &str, room: usize) -> Option<String> {
     let fits = |text: &String| text.chars().count() <= room;
     if asks_behind(ask) {
-        return Some(ask.to_owned()).filter(fits);
+        // cut behind what is asked for
+        let cut = || clauses(ask).into_iter().map(|text| closed(&text));
+        let all = std::iter::once(ask.to_owned()).chain(cut());
+        return all.into_iter().find(|text| fits(text) && asks_behind(text));
     }
     let soft = closed(&without_softeners(ask));
     let plain = closed(&without_reasons(&soft));

@@ -8,9 +8,9 @@ use super::clause::clause;
 use super::{NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, WEAK_WORDS_MAX, about, is_pointer, told};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::rules::clauses::{asks_progress, is_empty_ask, proposed};
+use crate::rules::clauses::{asks_progress, is_empty_ask, is_hollow, proposed};
 use crate::rules::replies::{Reply, reply};
-use crate::rules::requests::{RequestKind, asks_something};
+use crate::rules::requests::{RequestKind, acts_on, asks_something, is_move, points};
 use crate::rules::words::is_same;
 use rustc_hash::FxHashMap;
 
@@ -23,11 +23,14 @@ const THEN_MAX: usize = 3;
 /// A later ask is a clause, or a few of them.
 const CLAUSE_CHARS_MAX: usize = 70;
 
-/// What was asked first has so much room.
-const FIRST_CHARS_MIN: usize = 80;
+/// What was asked first has so much room, and all that it needs where most was done for it.
+const FIRST_CHARS_MIN: usize = 125;
 
 /// An ask that less than this part of the work was done for shaped nothing.
 const PARTS_MAX: usize = 40;
+
+/// What was committed tells what one was about that this part of the work was done for.
+const MAIN_PARTS_MAX: usize = 6;
 
 /// The asks behind the first one.
 pub(super) struct Later {
@@ -52,6 +55,7 @@ struct LaterAsk {
 struct Matter<'t> {
     at: usize,
     work: usize,
+    is_edited: bool,
     clause: Option<Clause>,
     subjects: Vec<&'t str>,
 }
@@ -84,7 +88,8 @@ pub(super) fn later(
         };
         let said = clause.map(|clause| clause.text);
         // who only agrees has that done which was committed then
-        let text = said.or_else(|| subject(&matter.subjects).filter(|_| is_much))?;
+        let is_main = matter.is_edited && matter.work * MAIN_PARTS_MAX >= total;
+        let text = said.or_else(|| subject(&matter.subjects).filter(|_| is_main))?;
         Some(LaterAsk {
             at: matter.at,
             work,
@@ -120,15 +125,18 @@ fn matters<'t>(
         let subjects: Vec<&str> = found(exchange)
             .filter_map(|(_, finding)| committed(finding))
             .collect();
+        let is_edited = edits(exchange) > 0;
         let work = work(exchange, subjects.len());
         match all.last_mut().filter(|_| moves_on(prompt)) {
             Some(matter) => {
                 matter.work += work;
+                matter.is_edited |= is_edited;
                 matter.subjects.extend(subjects);
             }
             None => all.push(Matter {
                 at: prompt.at,
                 work,
+                is_edited,
                 clause: clause_of(prompt),
                 subjects,
             }),
@@ -168,14 +176,27 @@ fn work(exchange: &[LocatedItem<'_>], commits: usize) -> usize {
 /// Of the subjects of some commits, the one that says most; without its kind (`fix(cart): `).
 fn subject(subjects: &[&str]) -> Option<String> {
     let says = subjects.iter().filter(|subject| !is_of_history(subject));
-    let bare = says.map(|subject| match subject.split_once(": ") {
-        Some((kind, bare)) if !kind.contains(' ') => bare,
-        _ => subject,
+    let mut bare = says.filter_map(|subject| match subject.split_once(": ") {
+        Some((kind, bare)) if !kind.contains(' ') => {
+            let is_work = WORK_KINDS.iter().any(|work| kind.starts_with(work));
+            is_work.then_some(bare)
+        }
+        _ => Some(*subject),
     });
-    let most = bare.rev().max_by_key(|subject| about(subject).len())?;
+    let first = bare.next()?;
+    let most = bare.fold(first, |most, one| {
+        if about(one).len() > about(most).len() {
+            one
+        } else {
+            most
+        }
+    });
     let text = clause(most, CLAUSE_CHARS_MAX)?;
     (about(&text).len() >= WEAK_WORDS_MAX).then_some(text)
 }
+
+/// Kinds of commits that do what was asked for; others tidy up.
+const WORK_KINDS: [&str; 4] = ["feat", "fix", "perf", "refactor"];
 
 /// Its asks, as many as have room; else what it proposes or wants to know.
 fn clause_of(prompt: &Prompt<'_, '_>) -> Option<Clause> {
@@ -200,7 +221,7 @@ fn clause_of(prompt: &Prompt<'_, '_>) -> Option<Clause> {
     let is_reply = is_reply(prompt);
     let mut questions = all
         .iter()
-        .filter(|told| asks_something(&told.text) && !is_reply);
+        .filter(|told| asks_something(&told.text) && !points_back(&told.text) && !is_reply);
     let text = questions
         .find_map(|told| clause(&told.text, CLAUSE_CHARS_MAX).filter(|ask| is_own(ask)))?;
     (about(&text).len() >= WEAK_WORDS_MAX).then_some(Clause {
@@ -223,8 +244,14 @@ fn act(told: &Told<'_>) -> Option<String> {
 
 /// It says by itself what it is about.
 fn is_own(text: &str) -> bool {
-    let words = about(text).len();
-    words >= WEAK_WORDS_MAX && !is_pointer(text) && (words > WEAK_WORDS_MAX || !points_first(text))
+    let words = about(text);
+    let is_plain = |word: &String| acts_on(word) || is_move(word) || points(word);
+    let says = match words.len() {
+        NEW_WORDS_MIN => !words.iter().any(is_plain) && !points_back(text),
+        WEAK_WORDS_MAX => !points_first(text),
+        words => words > WEAK_WORDS_MAX,
+    };
+    says && !is_pointer(text) && !is_hollow(text)
 }
 
 /// It begins with what only points at something: `do this for carts`, `these two`.
@@ -236,12 +263,15 @@ fn points_first(text: &str) -> bool {
 }
 
 impl Later {
-    /// What is kept for them behind names of so many characters: as much as was done for them of the whole, where they
-    /// need it.
-    pub(super) fn room(&self, names: usize) -> usize {
-        let first = OBJECTIVE_CHARS_MAX * self.first / self.total.max(1);
-        let room = OBJECTIVE_CHARS_MAX - first.max(FIRST_CHARS_MIN);
-        self.then("", room.saturating_sub(names)).chars().count()
+    /// What is kept for them behind what was asked first in so many characters, and names.
+    pub(super) fn room(&self, first: usize, names: usize) -> usize {
+        let is_most = self.first * 2 >= self.total;
+        let kept = match is_most {
+            true => first,
+            false => first.min(FIRST_CHARS_MIN),
+        };
+        let room = OBJECTIVE_CHARS_MAX.saturating_sub(kept + names);
+        self.then("", room).chars().count()
     }
 
     /// Those that have so much room and say what `told` doesn't, of many those that most was done for and that name what
@@ -284,9 +314,8 @@ impl Later {
     fn weight(&self, ask: &LaterAsk, known: &[String]) -> usize {
         const OFTEN: usize = 4;
         let new = about(&ask.text);
-        let new = new
-            .iter()
-            .filter(|word| !known.iter().any(|known| is_same(known, word)));
+        let is_known = |word: &String| known.iter().any(|known| is_same(known, word));
+        let new = new.iter().filter(|word| !is_move(word) && !is_known(word));
         let often =
             new.map(|word| 1 + self.often.get(word).copied().unwrap_or_default().min(OFTEN));
         (1 + ask.work.ilog2() as usize) * often.sum::<usize>()
