@@ -4,23 +4,24 @@
 mod clause;
 mod errands;
 mod later;
+mod places;
 mod plans;
 
 use super::ask::ask;
 use super::line::LocatedItem;
 use super::prompts::{Prompt, stands_for};
-use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
-use super::shipped::shipped;
-use super::words::{clipped, points_back, shortened, without_joints};
+use super::words::{clipped, shortened, without_joints};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
 use crate::rules::clauses::is_empty_ask;
-use crate::rules::requests::{
-    Request, RequestKind, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand, points,
-    request,
+use crate::rules::requests::{Request, RequestKind, drives, is_idle, is_move, points, request};
+use crate::rules::words::{content_words, is_same};
+use later::Later;
+use places::{
+    Work, is_shipped, is_told, named_before, names_ticket, tells_subject, with_new_places,
+    with_places,
 };
-use crate::rules::words::{content_words, is_same, is_stopword, tokens};
 use std::borrow::Cow;
 
 /// It is read at a glance.
@@ -62,26 +63,12 @@ pub fn asked(
     let mut about = work.pointed_at(&whole(first, &opens, OBJECTIVE_CHARS_MAX, 0), first);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let later = later::later(lines, prompts, first);
-    // what was shipped says what a short ask is about, else it is told where room is left
-    let words: usize = opens.iter().map(|told| self::about(&told.text).len()).sum();
-    let places = about
-        .iter()
-        .filter(|name| words < SHORT_WORDS || !is_shipped(name));
-    let places: usize = places.map(|name| name.chars().count() + 3).sum();
-    let asked = whole(first, &opens, OBJECTIVE_CHARS_MAX, 0).chars().count();
-    let kept = later.room(asked, places);
-    let mut room = OBJECTIVE_CHARS_MAX;
-    let mut text = String::new();
-    let mut then = String::new();
-    if kept > 0 {
-        room -= kept + places;
-        text = whole(first, &opens, room, 0);
-        then = later.then(&text, kept);
-    }
-    if then.is_empty() {
-        room = OBJECTIVE_CHARS_MAX;
-        text = whole(first, &opens, room, room.saturating_sub(most));
-    }
+    let Beginning {
+        mut text,
+        then,
+        room,
+        names,
+    } = beginning(first, &opens, &later, &about);
     let is_bare =
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(&ask.text));
     let mut full = None;
@@ -109,66 +96,22 @@ pub fn asked(
         }
     }
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
-    let then = later.then(&text, left.saturating_sub(places));
+    let then = later.then(&text, left.saturating_sub(names));
     let whole = full.or_else(|| ask(first, &text));
-    let core = errands::core(lines, first, others).filter(|_| then.is_empty() || whole.is_some());
-    let whole = match core.and_then(later::core_ask) {
-        Some(core) => later::with_core(whole, &text, &core),
+    let core = errands::core(lines, first, others).filter(|_| then.is_empty());
+    let core = core.and_then(later::core_ask);
+    let then_asked = then.strip_prefix(later::THEN).map(str::to_owned);
+    let whole = match then_asked.filter(|_| whole.is_some()).or(core) {
+        Some(more) => later::with_more(whole, &text, &more),
         None => whole,
     };
     let whole = whole.map(|whole| with_new_places(whole, &about, context));
     about.retain(|name| !is_told(&text, name));
-    about.splice(..0, named_before(&opens, &text));
+    about.splice(..0, named_before(&opens, &text, &then));
     text.push_str(&then);
-    about.retain(|name| !is_shipped(name) || !tells_subject(&text, name));
+    about.retain(|name| !tells_subject(&then, name));
     let objective = Some(first.line.source(with_places(text, &about)));
     Asked { objective, whole }
-}
-
-/// `CartTotal`, `cart_rows`: what a text points back at, by its names in what stood before it and has no room.
-fn named_before(all: &[Told<'_>], text: &str) -> Vec<String> {
-    const NAMES_MAX: usize = 2;
-    let before = all.first().filter(|_| points_back(text));
-    let words = before
-        .iter()
-        .flat_map(|before| before.text.split_whitespace());
-    let names = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
-    let names = names.filter(|name| is_code_name(name) && !text.contains(*name));
-    names.take(NAMES_MAX).map(str::to_owned).collect()
-}
-
-/// A name as code has them: `cart_rows`, `CartTotal`.
-fn is_code_name(word: &str) -> bool {
-    const BYTES_MAX: usize = 40;
-    let is_plain = |c: char| c.is_alphanumeric() || c == '_';
-    let humps = word.chars().zip(word.chars().skip(1));
-    let mut humps = humps.filter(|(one, next)| one.is_lowercase() && next.is_uppercase());
-    word.len() <= BYTES_MAX
-        && word.chars().all(is_plain)
-        && (word.trim_matches('_').contains('_') || humps.next().is_some())
-}
-
-/// With the names behind it that it doesn't have; the project is told beside every summary.
-fn with_new_places(mut whole: String, about: &[String], context: &SessionContext<'_>) -> String {
-    let is_new = |name: &&String| Some(name.as_str()) != context.project;
-    let about = about.iter().filter(is_new);
-    let about: Vec<&str> = about
-        .filter(|name| !is_told(&whole, name))
-        .map(String::as_str)
-        .collect();
-    if !about.is_empty() {
-        let joint = if whole.contains('\n') { "\n" } else { " " };
-        whole.push_str(&format!("{joint}({})", about.join(", ")));
-    }
-    whole
-}
-
-/// With as many of the names behind it as have room: what somebody asked is whole before it is told where.
-fn with_places(text: String, about: &[String]) -> String {
-    let names = (1..=about.len()).rev();
-    let mut all = names.map(|names| format!("{text} ({})", about[..names].join(", ")));
-    let fits = all.find(|all| all.chars().count() <= OBJECTIVE_CHARS_MAX);
-    fits.unwrap_or(text)
 }
 
 /// What an ask that only points at something is about, where later asks don't tell: the address or the error that stands beside it, the
@@ -270,9 +213,11 @@ struct Told<'p> {
 }
 
 impl<'p> Told<'p> {
-    /// In so much room, where a part of it has that.
-    fn brief(&self, room: usize) -> Told<'p> {
-        let brief = clause::clause(&self.text, room).filter(|_| self.kind == RequestKind::Ask);
+    /// In so much room for so many asks, where a part of it has that.
+    fn brief(&self, room: usize, asks: usize) -> Told<'p> {
+        let share = (room / asks.max(1)).max(PART_CHARS_MIN);
+        let brief = clause::clause(&self.text, share).or_else(|| clause::clause(&self.text, room));
+        let brief = brief.filter(|_| self.kind == RequestKind::Ask);
         Told {
             text: brief.map_or_else(|| self.text.clone(), Cow::Owned),
             ..*self
@@ -280,15 +225,22 @@ impl<'p> Told<'p> {
     }
 }
 
+/// With asks as clauses, where they don't fit; what has all the room is told in its own words.
+fn brief<'p>(all: &[Told<'p>], room: usize) -> Vec<Told<'p>> {
+    let asks = all.iter().filter(|told| told.kind == RequestKind::Ask);
+    let asks: Vec<&Told<'_>> = asks.collect();
+    if room == OBJECTIVE_CHARS_MAX || joined(&asks).chars().count() <= room {
+        return Vec::new();
+    }
+    all.iter()
+        .map(|told| told.brief(room, asks.len()))
+        .collect()
+}
+
 /// What a prompt asks for, in `all` of its own sentences and in so much room: the ask, what stands before it, its other
 /// asks, and what else is said right behind these in `rest_room`. Of asks that have no room, their clauses.
 fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usize) -> String {
-    let asks = |told: &&Told<'_>| told.kind == RequestKind::Ask;
-    let asks: Vec<&Told<'_>> = all.iter().filter(asks).collect();
-    let brief = match joined(&asks).chars().count() > room {
-        true => all.iter().map(|told| told.brief(room)).collect(),
-        false => Vec::new(),
-    };
+    let brief = brief(all, room);
     let is_brief = !brief.is_empty();
     let all = if is_brief { &brief } else { all };
     if is_command(prompt.line.words()) {
@@ -299,7 +251,9 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
         return String::new();
     };
     let (mut chosen, after) = (vec![opens], &all[opens.at + 1..]);
-    for told in &all[..opens.at] {
+    let is_part = |told: &Told<'_>| told.kind == RequestKind::Ask || names_ticket(&told.text);
+    let before = all[..opens.at].iter();
+    for told in before.filter(|told| !is_brief || is_part(told)) {
         add(&mut chosen, told, room);
     }
     let (asks, rest): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
@@ -313,7 +267,7 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     // statements have no room where asks haven't
     let rest = rest
         .into_iter()
-        .filter(|told| !is_brief || told.at == opens.at + 1 && opens.leads);
+        .filter(|told| !is_brief || told.at == opens.at + 1 && opens.leads || is_part(told));
     for told in rest {
         // what stands alone says nothing to what stands before it; what a colon leads to is part of that
         let before = chosen.iter().find(|known| known.at + 1 == told.at);
@@ -332,19 +286,8 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     while chosen.len() > 1 && chosen.last().is_some_and(|last| last.leads) {
         chosen.pop();
     }
-    let led = chosen.last().filter(|last| last.leads).map(|last| last.at);
     let room = if is_more { rest_room } else { room };
-    let mut text = shortened(&joined(&chosen), room);
-    if let Some(at) = led {
-        let left = room.saturating_sub(text.chars().count() + 2);
-        let next = all
-            .get(at + 1)
-            .and_then(|next| clause::clause(&next.text, left));
-        text = match next {
-            Some(next) => format!("{text}: {next}"),
-            None => without_joints(&text).to_owned(),
-        };
-    }
+    let mut text = ended(&chosen, all, room);
     // a mark around a sentence's last words is no mark around it
     let end = text
         .char_indices()
@@ -356,6 +299,20 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
         text.push('"');
     }
     with_pasted(text, prompt, room)
+}
+
+/// Sentences behind each other, with what the colon of the last one leads to.
+fn ended(chosen: &[&Told<'_>], all: &[Told<'_>], room: usize) -> String {
+    let text = shortened(&joined(chosen), room);
+    let Some(last) = chosen.last().filter(|last| last.leads) else {
+        return text;
+    };
+    let left = room.saturating_sub(text.chars().count() + 2);
+    let next = all.get(last.at + 1);
+    match next.and_then(|next| clause::clause(&next.text, left)) {
+        Some(next) => format!("{text}: {next}"),
+        None => without_joints(&text).to_owned(),
+    }
 }
 
 /// So many characters say where a text ends.
@@ -387,6 +344,56 @@ fn add<'a, 'p>(chosen: &mut Vec<&'a Told<'p>>, told: &'a Told<'p>, room: usize) 
     chosen.insert(at, told);
     if joined(chosen).chars().count() > room {
         chosen.remove(at);
+    }
+}
+
+/// What was asked first, with what has room behind it.
+struct Beginning {
+    text: String,
+    /// Later asks.
+    then: String,
+    /// Of what was asked first.
+    room: usize,
+    /// Characters of the names behind it.
+    names: usize,
+}
+
+fn beginning(
+    first: &Prompt<'_, '_>,
+    opens: &[Told<'_>],
+    later: &Later,
+    names: &[String],
+) -> Beginning {
+    const ALL: usize = OBJECTIVE_CHARS_MAX;
+    let chars = |name: &String| name.chars().count() + 3;
+    // what was shipped says what a short ask is about, else it is told where room is left
+    let words: usize = opens.iter().map(|told| about(&told.text).len()).sum();
+    let places = names
+        .iter()
+        .filter(|name| words < SHORT_WORDS || !is_shipped(name));
+    let places: usize = places.map(chars).sum();
+    let asked = whole(first, opens, ALL, 0).chars().count();
+    let sentence = opening(opens).map_or(0, |opens| opens.text.chars().count());
+    let kept = later.room(asked, sentence, places);
+    if kept > 0 {
+        let room = ALL - kept - places;
+        let text = whole(first, opens, room, 0);
+        let then = later.then(&text, kept);
+        if !then.is_empty() {
+            return Beginning {
+                text,
+                then,
+                room,
+                names: places,
+            };
+        }
+    }
+    let most: usize = names.iter().map(chars).sum();
+    Beginning {
+        text: whole(first, opens, ALL, ALL.saturating_sub(most)),
+        then: String::new(),
+        room: ALL,
+        names: places,
     }
 }
 
@@ -530,92 +537,11 @@ fn titled<'c>(first: &Prompt<'_, '_>, context: &SessionContext<'c>) -> Option<&'
     })
 }
 
-/// The words of a name stand in a text.
-fn is_told(text: &str, name: &str) -> bool {
-    let words: Vec<String> = tokens(text).collect();
-    are_told(&words, name)
-}
-
-fn are_told(words: &[String], name: &str) -> bool {
-    let mut parts = tokens(name).filter(|part| !is_stopword(part));
-    parts.all(|part| words.iter().any(|word| is_same(word, &part)))
-}
-
-/// What a session worked at.
-struct Work<'l, 't> {
-    lines: &'l [LocatedItem<'t>],
-    context: &'l SessionContext<'l>,
-}
-
-impl Work<'_, '_> {
-    /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
-    /// A command says nothing itself: the branch may. Of a ticket, what was committed says what it is about.
-    fn pointed_at(&self, text: &str, prompt: &Prompt<'_, '_>) -> Vec<String> {
-        let is_command = is_command(prompt.line.words());
-        let words: Vec<String> = tokens(text).collect();
-        let is_told = |name: &str| are_told(&words, name);
-        let mut names = Vec::new();
-        let project = self.context.project.filter(|name| !is_told(name));
-        names.extend(project.map(str::to_owned));
-        if is_command || is_of_work_at_hand(&words) {
-            let branch = self.context.branch;
-            let branch = branch.filter(|name| !TRUNKS.contains(name) && !is_told(name));
-            names.extend(branch.map(str::to_owned));
-        }
-        if is_of_pull_request(&words) && !text.contains('#') {
-            names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
-        }
-        // what says enough itself may have been followed by other work
-        let shipped = shipped(self.lines, &words);
-        names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));
-        names
-    }
-}
-
-/// `fix(carts): round totals` is told as `round totals`.
-fn tells_subject(text: &str, name: &str) -> bool {
-    let subject = name.rsplit_once(": ").map_or(name, |(_, subject)| subject);
-    is_told(text, subject)
-}
-
-fn is_shipped(name: &str) -> bool {
-    name.starts_with("commit: ") || name.starts_with("PR: ")
-}
-
-/// What was shipped is about what was asked, and says more.
-fn is_about(subject: &str, text: &str, prompt: &Prompt<'_, '_>) -> bool {
-    let said = &prompt.prose.sentences;
-    let is_ticket = || said.iter().any(|said| names_ticket(said));
-    if text.starts_with('/') || about(text).len() < WEAK_WORDS_MAX || is_ticket() {
-        return true;
-    }
-    let words: Vec<String> = said.iter().flat_map(|said| tokens(said)).collect();
-    let told = about(subject.split_once(": ").map_or("", |(_, subject)| subject));
-    let is_said = |word: &&String| words.iter().any(|said| is_same(said, word));
-    let (said, new): (Vec<_>, Vec<_>) = told.iter().partition(is_said);
-    said.iter().any(|word| !is_move(word)) && new.len() >= NEW_WORDS_MIN
-}
-
-/// It is about something that it names by a number: `shop issue #7`, `tracker.example/shop/42`.
-fn names_ticket(text: &str) -> bool {
-    let mut words = text
-        .split_whitespace()
-        .map(|word| word.trim_end_matches(['.', ',', ':', '?', ')']));
-    words.any(|word| {
-        let number = word.rsplit(['/', '#']).next().unwrap_or_default();
-        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        is_number && number.len() < word.len()
-    })
-}
-
 /// With fewer, an ask only points at something.
 const WEAK_WORDS_MAX: usize = 3;
 
 /// With fewer words that nobody asked for in, a subject says the same once more.
 const NEW_WORDS_MIN: usize = 2;
-
-/// Branches that every project has.
-const TRUNKS: [&str; 7] = ["main", "master", "HEAD", "develop", "dev", "trunk", "next"];
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::rules::clauses::{asks_progress, is_empty_ask, is_hollow, proposed};
 use crate::rules::replies::{Reply, reply};
-use crate::rules::requests::{RequestKind, acts_on, asks_something, is_move, points};
+use crate::rules::requests::{RequestKind, acts_on, asks_something, is_move, points, request};
 use crate::rules::words::is_same;
 use rustc_hash::FxHashMap;
 
@@ -24,7 +24,7 @@ const THEN_MAX: usize = 3;
 const CLAUSE_CHARS_MAX: usize = 70;
 
 /// What was asked first has so much room, and all that it needs where most was done for it.
-const FIRST_CHARS_MIN: usize = 125;
+const FIRST_CHARS_MIN: usize = 130;
 
 /// An ask that less than this part of the work was done for shaped nothing.
 const PARTS_MAX: usize = 40;
@@ -238,7 +238,12 @@ fn act(told: &Told<'_>) -> Option<String> {
     match told.kind {
         RequestKind::Ask => Some(told.text.to_string()),
         RequestKind::Limit => None,
-        _ => proposed(&told.text).map(|act| act.trim_end_matches('?').to_owned()),
+        _ => {
+            let act = proposed(&told.text)?;
+            let act = act.trim_end_matches('?');
+            let asks = request(act).is_some_and(|asked| asked.kind != RequestKind::Statement);
+            asks.then(|| act.to_owned())
+        }
     }
 }
 
@@ -263,10 +268,12 @@ fn points_first(text: &str) -> bool {
 }
 
 impl Later {
-    /// What is kept for them behind what was asked first in so many characters, and names.
-    pub(super) fn room(&self, first: usize, names: usize) -> usize {
+    /// What is kept for them behind what was asked first in so many characters, of which its first sentence has
+    /// `sentence`, and names.
+    pub(super) fn room(&self, first: usize, sentence: usize, names: usize) -> usize {
         let is_most = self.first * 2 >= self.total;
-        let kept = match is_most {
+        let is_much = self.first * 4 >= self.total && sentence > FIRST_CHARS_MIN;
+        let kept = match is_most || is_much {
             true => first,
             false => first.min(FIRST_CHARS_MIN),
         };
@@ -339,15 +346,15 @@ pub(super) fn core_ask(core: &Prompt<'_, '_>) -> Option<String> {
     (says && fits && !is_reply(core)).then(|| ask.to_string())
 }
 
-/// What was asked first, with that.
-pub(super) fn with_core(whole: Option<String>, text: &str, core: &str) -> Option<String> {
+/// What was asked first, with more that was asked later.
+pub(super) fn with_more(whole: Option<String>, text: &str, more: &str) -> Option<String> {
     let asked = whole.as_deref().unwrap_or(text);
-    if asked.contains(core) {
+    if asked.contains(more) {
         return whole;
     }
     Some(match asked.contains('\n') {
-        true => format!("{asked}\nThen: {core}"),
-        false => format!("{asked}{THEN}{core}"),
+        true => format!("{asked}\nThen: {more}"),
+        false => format!("{asked}{THEN}{more}"),
     })
 }
 
