@@ -57,8 +57,8 @@ fn is_whole(text: &str) -> bool {
 pub fn proposed(question: &str) -> Option<String> {
     let read = CueText::of(question);
     let found = TABLE.proposals.captures(&read, 0)?;
-    let act = found.name("act").or(found.name("asks"))?;
-    Some(act.to_owned())
+    let act = found.name("act").map(|act| act.trim_end_matches('?'));
+    act.or(found.name("asks")).map(str::to_owned)
 }
 
 /// The sentence asks for nothing by itself: it greets, takes something back, or has lost track.

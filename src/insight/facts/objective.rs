@@ -6,6 +6,7 @@ mod errands;
 mod later;
 mod places;
 mod plans;
+mod told;
 
 use super::ask::ask;
 use super::line::LocatedItem;
@@ -15,14 +16,16 @@ use super::words::{clipped, shortened, without_joints};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
 use crate::rules::clauses::is_empty_ask;
-use crate::rules::requests::{Request, RequestKind, drives, is_idle, is_move, points, request};
-use crate::rules::words::{content_words, is_same};
+use crate::rules::requests::{RequestKind, drives, request};
+use crate::rules::words::is_same;
 use later::Later;
 use places::{
-    Work, is_shipped, is_told, named_before, names_ticket, tells_subject, with_new_places,
-    with_places,
+    Work, is_shipped, is_told, named_before, tells_subject, with_new_places, with_places,
 };
 use std::borrow::Cow;
+use told::{
+    NEW_WORDS_MIN, Told, about, about_one, is_command, is_pointer, names_ticket, says, told,
+};
 
 /// It is read at a glance.
 const OBJECTIVE_CHARS_MAX: usize = 200;
@@ -160,71 +163,6 @@ fn is_asking(prompt: &Prompt<'_, '_>) -> bool {
         || is_command(prompt.line.words())
 }
 
-/// A slash command that asks for work.
-fn is_command(words: &str) -> bool {
-    words.starts_with('/') && is_bare_command(words.trim()) && !drives(words)
-}
-
-/// It says where to look, not what for: `continue`, `/review 7`, `do what the plan says`.
-fn is_pointer(text: &str) -> bool {
-    let names_nothing = |word: &str| is_move(word) || is_idle(word) || points(word);
-    let words = text.split_whitespace();
-    let plain = words.filter(|word| !word.contains(['/', '#', '@']) && !word.contains("--"));
-    let plain: Vec<&str> = plain.collect();
-    let is_word = |word: &&&str| word.contains(char::is_alphabetic);
-    // other scripts have no blanks between words
-    let foreign = plain.iter().flat_map(|word| word.chars());
-    let foreign = foreign.filter(|c| !c.is_ascii() && c.is_alphabetic());
-    let is_said = plain.iter().filter(is_word).count() >= COMMAND_WORDS_MIN;
-    if text.starts_with('/') && (is_said || foreign.count() >= FOREIGN_LETTERS_MIN) {
-        return false;
-    }
-    let words = content_words(&plain.join(" "));
-    let mut words = words.iter().filter(|word| !names_nothing(word));
-    words.nth(POINTER_WORDS_MAX).is_none()
-}
-
-/// An ask that doesn't say of what: `fix`, `please fix it`.
-fn about_one(text: &str) -> bool {
-    is_pointer(text) && about(text).len() <= 1
-}
-
-/// What somebody types behind a slash command says with so many words what for.
-const COMMAND_WORDS_MIN: usize = 4;
-
-/// In another script, with so many letters.
-const FOREIGN_LETTERS_MIN: usize = 8;
-
-/// One word more than that says what an ask is about.
-const POINTER_WORDS_MAX: usize = 1;
-
-/// What a sentence of a prompt says.
-struct Told<'p> {
-    /// Of the sentences of the prompt.
-    nth: usize,
-    /// Of those that say something.
-    at: usize,
-    kind: RequestKind,
-    text: Cow<'p, str>,
-    /// It ends with a colon.
-    leads: bool,
-    /// It is a heading.
-    is_title: bool,
-}
-
-impl<'p> Told<'p> {
-    /// In so much room for so many asks, where a part of it has that.
-    fn brief(&self, room: usize, asks: usize) -> Told<'p> {
-        let share = (room / asks.max(1)).max(PART_CHARS_MIN);
-        let brief = clause::clause(&self.text, share).or_else(|| clause::clause(&self.text, room));
-        let brief = brief.filter(|_| self.kind == RequestKind::Ask);
-        Told {
-            text: brief.map_or_else(|| self.text.clone(), Cow::Owned),
-            ..*self
-        }
-    }
-}
-
 /// With asks as clauses, where they don't fit; what has all the room is told in its own words.
 fn brief<'p>(all: &[Told<'p>], room: usize) -> Vec<Told<'p>> {
     let asks = all.iter().filter(|told| told.kind == RequestKind::Ask);
@@ -232,9 +170,17 @@ fn brief<'p>(all: &[Told<'p>], room: usize) -> Vec<Told<'p>> {
     if room == OBJECTIVE_CHARS_MAX || joined(&asks).chars().count() <= room {
         return Vec::new();
     }
-    all.iter()
-        .map(|told| told.brief(room, asks.len()))
-        .collect()
+    let share = (room / asks.len()).max(PART_CHARS_MIN);
+    let clause = |told: &Told<'_>| {
+        let text = clause::clause(&told.text, share);
+        let text = text.or_else(|| clause::clause(&told.text, room));
+        text.filter(|_| told.kind == RequestKind::Ask)
+    };
+    let all = all.iter().map(|told| Told {
+        text: clause(told).map_or_else(|| told.text.clone(), Cow::Owned),
+        ..*told
+    });
+    all.collect()
 }
 
 /// What a prompt asks for, in `all` of its own sentences and in so much room: the ask, what stands before it, its other
@@ -272,7 +218,8 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
         // what stands alone says nothing to what stands before it; what a colon leads to is part of that
         let before = chosen.iter().find(|known| known.at + 1 == told.at);
         if let Some(leads) = before.map(|before| before.leads) {
-            add(&mut chosen, told, if leads { room } else { rest_room });
+            let is_part = leads || names_ticket(&told.text);
+            add(&mut chosen, told, if is_part { room } else { rest_room });
         }
     }
     let last = chosen.last().map_or(0, |last| last.at);
@@ -426,79 +373,6 @@ const PART_CHARS_MIN: usize = 50;
 /// An ask that stands further behind isn't what a prompt opens with.
 const OPENING_SENTENCES: usize = 6;
 
-/// The sentences of a prompt that say something; headings but the first are none.
-fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
-    let prose = &prompt.prose;
-    let title = prose.headings.first();
-    let sentences = prose.sentences.iter().enumerate();
-    let sentences =
-        sentences.filter(|(nth, _)| Some(nth) == title || !prose.headings.contains(nth));
-    let all = sentences.filter_map(|(nth, sentence)| {
-        let request = behind_ticket(sentence).or_else(|| request(sentence))?;
-        let is_part = request.text.starts_with(['(', ')']) || is_empty_ask(request.text);
-        (!is_part && !about(request.text).is_empty()).then(|| Told {
-            nth,
-            at: 0,
-            kind: request.kind,
-            text: without_label(request.text.trim_start_matches(['-', '–', '^', ' '])).into(),
-            leads: sentence.ends_with(':'),
-            is_title: Some(&nth) == title,
-        })
-    });
-    // an address or a label says nothing
-    let says = |told: &Told<'_>| {
-        let is_place = !told.text.contains(' ') && told.text.contains(['.', '/']);
-        !is_place && (!told.leads || told.nth == 0 || says(&told.text))
-    };
-    let all: Vec<Told<'_>> = all.filter(says).collect();
-    let is_how = |told: &Told<'_>| told.kind == RequestKind::Limit;
-    // how it shall be done is told where nothing else is said
-    let mut all: Vec<Told<'_>> = match all.iter().all(is_how) {
-        true => all,
-        false => all.into_iter().filter(|told| !is_how(told)).collect(),
-    };
-    all.iter_mut()
-        .enumerate()
-        .for_each(|(at, told)| told.at = at);
-    all
-}
-
-/// `shop issue #7 Mend the carts` asks for something.
-fn behind_ticket(sentence: &str) -> Option<Request<'_>> {
-    const BEFORE_MAX: usize = 4;
-    let mut end = 0;
-    let words = sentence.split_inclusive(' ').take(BEFORE_MAX);
-    let mut ends = words.map(|word| {
-        end += word.len();
-        (word.trim_end(), end)
-    });
-    let (_, end) = ends.find(|(word, _)| word.contains('#') && names_ticket(word))?;
-    let asks = request(&sentence[end..]).filter(|asks| asks.kind == RequestKind::Ask)?;
-    sentence[end..]
-        .starts_with(char::is_uppercase)
-        .then_some(Request {
-            text: sentence.trim_end_matches(['.', ' ']),
-            ..asks
-        })
-}
-
-/// `Plan: Two parsers` as `Two parsers`: what leads to it says so.
-fn without_label(text: &str) -> &str {
-    text.strip_prefix("Plan: ").unwrap_or(text)
-}
-
-/// More than one word of it says what it is about.
-fn says(text: &str) -> bool {
-    about(text).len() > 1
-}
-
-/// Words that say what a text is about.
-fn about(text: &str) -> Vec<String> {
-    let mut words = content_words(text);
-    words.retain(|word| !is_idle(word));
-    words
-}
-
 /// Sentences behind each other; what follows a colon is a list.
 fn joined(all: &[&Told<'_>]) -> String {
     let mut text = String::new();
@@ -536,12 +410,6 @@ fn titled<'c>(first: &Prompt<'_, '_>, context: &SessionContext<'c>) -> Option<&'
         !own.starts_with(start.trim_end_matches('…')) && !is_bare_command(title)
     })
 }
-
-/// With fewer, an ask only points at something.
-const WEAK_WORDS_MAX: usize = 3;
-
-/// With fewer words that nobody asked for in, a subject says the same once more.
-const NEW_WORDS_MIN: usize = 2;
 
 #[cfg(test)]
 mod tests;

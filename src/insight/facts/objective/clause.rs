@@ -2,7 +2,7 @@
 //! no room.
 
 use super::super::words::without_joints;
-use super::says;
+use super::told::says;
 use crate::rules::clauses::{clauses, without_asides, without_reasons, without_softeners};
 use crate::rules::requests::{RequestKind, asks_behind, request};
 
@@ -16,12 +16,12 @@ pub(super) fn clause(ask: &str, room: usize) -> Option<String> {
         return all.find(|text| fits(text) && asks_behind(text));
     }
     let soft = without_marks(&without_softeners(ask)).to_owned();
-    let plain = closed(&without_reasons(&soft));
-    let plain = if plain.len() < soft.len() && says(&plain) {
-        plain
-    } else {
-        soft
+    let plain = without_reasons(&soft);
+    let plain = match plain.len() < soft.len() {
+        true => Some(closed(&plain)).filter(|plain| says(plain)),
+        false => None,
     };
+    let plain = plain.unwrap_or(soft);
     if fits(&plain) {
         return Some(plain);
     }

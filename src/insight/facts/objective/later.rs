@@ -4,8 +4,9 @@ use super::super::line::{LocatedItem, edits, found};
 use super::super::prompts::{Prompt, exchange};
 use super::super::shipped::is_of_history;
 use super::super::words::points_back;
+use super::OBJECTIVE_CHARS_MAX;
 use super::clause::clause;
-use super::{NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, WEAK_WORDS_MAX, about, is_pointer, told};
+use super::told::{NEW_WORDS_MIN, Told, WEAK_WORDS_MAX, about, is_pointer, told};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::rules::clauses::{asks_progress, is_empty_ask, is_hollow, proposed};
@@ -77,7 +78,7 @@ pub(super) fn later(
     let total: usize = matters.iter().map(|matter| matter.work).sum();
     let rest = matters.split_off(matters.len().min(1));
     let asks = rest.into_iter().filter_map(|matter| {
-        let is_much = matter.work > 0 && matter.work * PARTS_MAX >= total;
+        let is_much = total == 0 || matter.work > 0 && matter.work * PARTS_MAX >= total;
         let clause = matter.clause.filter(|_| is_much);
         // what was asked for shapes more than what somebody wanted to know, or what only the agent's words name
         let is_asked = clause.as_ref().is_some_and(|clause| !clause.is_question);
@@ -207,6 +208,9 @@ fn clause_of(prompt: &Prompt<'_, '_>) -> Option<Clause> {
             continue;
         };
         if !text.is_empty() {
+            if about(&ask).len() < WEAK_WORDS_MAX {
+                continue;
+            }
             text.push_str(JOINT);
         }
         text.push_str(&ask);
@@ -240,9 +244,8 @@ fn act(told: &Told<'_>) -> Option<String> {
         RequestKind::Limit => None,
         _ => {
             let act = proposed(&told.text)?;
-            let act = act.trim_end_matches('?');
-            let asks = request(act).is_some_and(|asked| asked.kind != RequestKind::Statement);
-            asks.then(|| act.to_owned())
+            let asks = request(&act).is_some_and(|asked| asked.kind != RequestKind::Statement);
+            asks.then_some(act)
         }
     }
 }
@@ -272,7 +275,7 @@ impl Later {
     /// `sentence`, and names.
     pub(super) fn room(&self, first: usize, sentence: usize, names: usize) -> usize {
         let is_most = self.first * 2 >= self.total;
-        let is_much = self.first * 4 >= self.total && sentence > FIRST_CHARS_MIN;
+        let is_much = self.first * 10 >= self.total && sentence > FIRST_CHARS_MIN;
         let kept = match is_most || is_much {
             true => first,
             false => first.min(FIRST_CHARS_MIN),
@@ -325,7 +328,7 @@ impl Later {
         let new = new.iter().filter(|word| !is_move(word) && !is_known(word));
         let often =
             new.map(|word| 1 + self.often.get(word).copied().unwrap_or_default().min(OFTEN));
-        (1 + ask.work.ilog2() as usize) * often.sum::<usize>()
+        (1 + ask.work.max(1).ilog2() as usize) * often.sum::<usize>()
     }
 }
 

@@ -6,7 +6,8 @@ use super::super::pull_requests::pull_request;
 use super::super::session_context::SessionContext;
 use super::super::shipped::shipped;
 use super::super::words::points_back;
-use super::{NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, WEAK_WORDS_MAX, about, is_command};
+use super::OBJECTIVE_CHARS_MAX;
+use super::told::{NEW_WORDS_MIN, Told, WEAK_WORDS_MAX, about, is_command, names_ticket};
 use crate::rules::requests::{is_move, is_of_pull_request, is_of_work_at_hand};
 use crate::rules::words::{is_same, is_stopword, tokens};
 
@@ -132,18 +133,6 @@ fn is_about(subject: &str, text: &str, prompt: &Prompt<'_, '_>) -> bool {
     let is_said = |word: &&String| words.iter().any(|said| is_same(said, word));
     let (said, new): (Vec<_>, Vec<_>) = told.iter().partition(is_said);
     said.iter().any(|word| !is_move(word)) && new.len() >= NEW_WORDS_MIN
-}
-
-/// It is about something that it names by a number: `shop issue #7`, `tracker.example/shop/42`.
-pub(super) fn names_ticket(text: &str) -> bool {
-    let mut words = text
-        .split_whitespace()
-        .map(|word| word.trim_end_matches(['.', ',', ':', '?', ')']));
-    words.any(|word| {
-        let number = word.rsplit(['/', '#']).next().unwrap_or_default();
-        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        is_number && number.len() < word.len()
-    })
 }
 
 /// Branches that every project has.

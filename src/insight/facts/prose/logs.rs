@@ -116,9 +116,9 @@ pub(super) fn is_step_time(line: &str) -> bool {
     }
 }
 
-/// `Run npm test` above what that printed is a pipeline's line: the next one that isn't empty.
-pub(super) fn is_step(line: &str, next: impl FnOnce() -> Option<bool>) -> bool {
-    line.starts_with("Run ") && next().unwrap_or(false)
+/// `Run npm test` above what that printed is a pipeline's line.
+pub(super) fn is_step(line: &str, is_next_pasted: impl FnOnce() -> bool) -> bool {
+    line.starts_with("Run ") && is_next_pasted()
 }
 
 /// It begins with a day, or a time with seconds.
