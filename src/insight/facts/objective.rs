@@ -1,5 +1,5 @@
-//! What a session was asked for, in a line: its first ask, whole. Every word of it stands in the log, and
-//! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
+//! What a session was asked for, in a line: its first ask, and those of the later ones that shaped it. Every word of it
+//! stands in the log; what stands in parentheses behind it only says where.
 
 mod clause;
 mod errands;
@@ -15,7 +15,7 @@ use super::session_context::SessionContext;
 use super::words::{clipped, shortened, without_joints};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
-use crate::rules::clauses::is_empty_ask;
+use crate::rules::clauses::{is_empty_ask, is_hollow};
 use crate::rules::requests::{RequestKind, drives, request};
 use crate::rules::words::is_same;
 use later::Later;
@@ -24,11 +24,9 @@ use places::{
 };
 use std::borrow::Cow;
 use told::{
-    NEW_WORDS_MIN, Told, about, about_one, is_command, is_pointer, names_ticket, says, told,
+    NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, about, about_one, is_command, is_pointer,
+    names_ticket, says, told,
 };
-
-/// It is read at a glance.
-const OBJECTIVE_CHARS_MAX: usize = 200;
 
 /// What a request only points at has so much room.
 const MORE_CHARS_MIN: usize = 60;
@@ -133,7 +131,8 @@ fn further(
     let next = || {
         let mut next = others.iter().filter_map(|prompt| {
             let all = told(prompt);
-            all.iter().find(|told| !is_pointer(&told.text))?;
+            all.iter()
+                .find(|told| !is_pointer(&told.text) && !is_hollow(&told.text))?;
             Some(whole(prompt, &all, NEXT_CHARS_MAX, NEXT_CHARS_MAX))
         });
         next.next()

@@ -260,14 +260,9 @@ impl<'p> Prose<'p> {
             }
             let is_code = nth > 0 && (line.starts_with("    ") || line.starts_with('\t'));
             // a program's own points
-            let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•');
-            let is_step = nth > 0 && is_step(bare, || is_next_pasted(text, nth));
-            if is_step
-                || is_drawn
-                || is_pasted(bare)
-                || is_code && point(bare) == bare
-                || before.has(bare)
-            {
+            let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•')
+                || nth > 0 && is_step(bare, || is_next_pasted(text, nth));
+            if is_drawn || is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
                 self.error = self.error.or_else(|| error(bare));
                 failed = failed.or_else(|| failure(bare));
                 paragraph.has_pasted(bare);

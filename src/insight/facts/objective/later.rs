@@ -4,9 +4,10 @@ use super::super::line::{LocatedItem, edits, found};
 use super::super::prompts::{Prompt, exchange};
 use super::super::shipped::is_of_history;
 use super::super::words::points_back;
-use super::OBJECTIVE_CHARS_MAX;
 use super::clause::clause;
-use super::told::{NEW_WORDS_MIN, Told, WEAK_WORDS_MAX, about, is_pointer, told};
+use super::told::{
+    NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, WEAK_WORDS_MAX, about, is_pointer, told,
+};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::rules::clauses::{asks_progress, is_empty_ask, is_hollow, proposed};

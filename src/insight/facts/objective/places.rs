@@ -6,8 +6,9 @@ use super::super::pull_requests::pull_request;
 use super::super::session_context::SessionContext;
 use super::super::shipped::shipped;
 use super::super::words::points_back;
-use super::OBJECTIVE_CHARS_MAX;
-use super::told::{NEW_WORDS_MIN, Told, WEAK_WORDS_MAX, about, is_command, names_ticket};
+use super::told::{
+    NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, WEAK_WORDS_MAX, about, is_command, names_ticket,
+};
 use crate::rules::requests::{is_move, is_of_pull_request, is_of_work_at_hand};
 use crate::rules::words::{is_same, is_stopword, tokens};
 

@@ -92,7 +92,7 @@ fn an_objective_is_the_ask() {
                 "take a look at tmp/plan.md",
                 "write a parser for the invoices",
             ],
-            "take a look at tmp/plan.md; write a parser for the invoices (shop)",
+            "take a look at tmp/plan.md; then: write a parser for the invoices (shop)",
         ),
         (
             SessionContext::default(),
@@ -101,7 +101,7 @@ fn an_objective_is_the_ask() {
                 "commit it",
                 "write the docs of carts",
             ],
-            "merge shop PR #7; write the docs of carts",
+            "merge shop PR #7; then: write the docs of carts",
         ),
         (
             SessionContext::default(),
@@ -290,12 +290,16 @@ fn who_agrees_has_done_what_was_talked_about() {
     );
     let told = shaped(&[
         ("look into shop issue #7", 0, None),
-        ("and this?", 9, Some("feat(till): keep one total per day")),
+        (
+            "the till has two of them at night",
+            9,
+            Some("feat(till): print one total for each day of the year"),
+        ),
         ("fix 1 and 3", 2, Some("docs: say so")),
     ]);
     assert_eq!(
         told,
-        "look into shop issue #7; then: keep one total per day"
+        "look into shop issue #7; then: print one total for each day of the year"
     );
 }
 

@@ -7,6 +7,9 @@ use crate::rules::requests::{Request, RequestKind, drives, is_idle, is_move, poi
 use crate::rules::words::content_words;
 use std::borrow::Cow;
 
+/// An objective is read at a glance.
+pub(super) const OBJECTIVE_CHARS_MAX: usize = 200;
+
 /// What a sentence of a prompt says.
 pub(super) struct Told<'p> {
     /// Of the sentences of the prompt.
