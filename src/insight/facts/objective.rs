@@ -293,6 +293,13 @@ fn add<'a, 'p>(chosen: &mut Vec<&'a Told<'p>>, told: &'a Told<'p>, room: usize) 
     }
 }
 
+/// Less than half of it has the room that is kept.
+fn has_no_clause(ask: &str) -> bool {
+    let clause = clause::clause(ask, later::FIRST_CHARS_MIN);
+    let told = clause.map_or(0, |clause| about(&clause).len());
+    told * 2 < about(ask).len()
+}
+
 /// What was asked first, with what has room behind it.
 struct Beginning {
     text: String,
@@ -319,8 +326,8 @@ fn beginning(
         .filter(|name| words < SHORT_WORDS || !is_shipped(name));
     let places: usize = places.map(chars).sum();
     let asked = whole(first, opens, ALL, 0).chars().count();
-    let sentence = opening(opens).map_or(0, |opens| opens.text.chars().count());
-    let kept = later.room(asked, sentence, places);
+    let is_long = opening(opens).is_some_and(|opens| has_no_clause(&opens.text));
+    let kept = later.room(asked, is_long, places);
     if kept > 0 {
         let room = ALL - kept - places;
         let text = whole(first, opens, room, 0);

@@ -26,7 +26,7 @@ const THEN_MAX: usize = 3;
 const CLAUSE_CHARS_MAX: usize = 70;
 
 /// What was asked first has so much room, and all that it needs where most was done for it.
-const FIRST_CHARS_MIN: usize = 130;
+pub(super) const FIRST_CHARS_MIN: usize = 130;
 
 /// An ask that less than this part of the work was done for shaped nothing.
 const PARTS_MAX: usize = 40;
@@ -272,12 +272,10 @@ fn points_first(text: &str) -> bool {
 }
 
 impl Later {
-    /// What is kept for them behind what was asked first in so many characters, of which its first sentence has
-    /// `sentence`, and names.
-    pub(super) fn room(&self, first: usize, sentence: usize, names: usize) -> usize {
+    /// What is kept for them behind what was asked first in so many characters, and names. `is_long`: it has no clause.
+    pub(super) fn room(&self, first: usize, is_long: bool, names: usize) -> usize {
         let is_most = self.first * 2 >= self.total;
-        let is_much = self.first * 10 >= self.total && sentence > FIRST_CHARS_MIN;
-        let kept = match is_most || is_much {
+        let kept = match is_most || is_long {
             true => first,
             false => first.min(FIRST_CHARS_MIN),
         };

@@ -42,7 +42,9 @@ pub(super) fn with_places(text: String, about: &[String]) -> String {
 /// `CartTotal`, `cart_rows`: what a text points back at, by its names in what stood before it and has no room.
 pub(super) fn named_before(all: &[Told<'_>], text: &str, then: &str) -> Vec<String> {
     const NAMES_MAX: usize = 2;
+    let is_told = |first: &&Told<'_>| text.contains(first_words(&first.text));
     let before = all.first().filter(|_| points_back(text));
+    let before = before.filter(|first| !is_told(first));
     let words = before
         .iter()
         .flat_map(|before| before.text.split_whitespace());
@@ -50,6 +52,12 @@ pub(super) fn named_before(all: &[Told<'_>], text: &str, then: &str) -> Vec<Stri
     let names =
         names.filter(|name| is_code_name(name) && !text.contains(*name) && !then.contains(*name));
     names.take(NAMES_MAX).map(str::to_owned).collect()
+}
+
+/// So many bytes say whether a sentence is told.
+fn first_words(text: &str) -> &str {
+    const BYTES: usize = 24;
+    &text[..text.floor_char_boundary(BYTES)]
 }
 
 /// A name as code has them: `cart_rows`, `CartTotal`.
