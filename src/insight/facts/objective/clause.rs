@@ -61,7 +61,10 @@ fn closed(text: &str) -> String {
 }
 
 fn without_marks(text: &str) -> &str {
-    text.trim_end_matches([' ', ',', ';', ':', '-', '–', '.'])
+    const MARKS: [char; 7] = [' ', ',', ';', ':', '-', '–', '.'];
+    let text = text.trim_end_matches(MARKS);
+    let text = text.strip_suffix(", then").unwrap_or(text);
+    text.trim_end_matches(MARKS)
 }
 
 #[cfg(test)]
@@ -97,6 +100,11 @@ mod tests {
                 "sort the carts, and write about days",
                 20,
                 Some("sort the carts"),
+            ),
+            (
+                "Sort carts in a worktree, then",
+                80,
+                Some("Sort carts in a worktree"),
             ),
             (
                 "Spawn a worker to do so",
