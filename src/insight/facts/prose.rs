@@ -10,7 +10,7 @@ use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, s
 use crate::rules::words::sentences;
 pub use links::links_shortened;
 use links::shortened;
-use logs::{Paragraph, failure, hands_document, is_timed, typed_before_log};
+use logs::{Paragraph, failure, hands_document, is_step, is_step_time, is_timed, typed_before_log};
 use reports::before_report;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -222,6 +222,14 @@ impl<'p> Prose<'p> {
         }
     }
 
+    /// Drops all sentences but so many.
+    fn keep(&mut self, count: usize) {
+        self.sentences.truncate(count);
+        for known in [&mut self.headings, &mut self.points, &mut self.lines] {
+            known.retain(|nth| *nth < count);
+        }
+    }
+
     fn read(&mut self, text: &'p str, before: &Said<'_>) {
         let (mut paragraph, mut failed) = (Paragraph::default(), None);
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
@@ -237,12 +245,9 @@ impl<'p> Prose<'p> {
                 above = self.sentences.len();
                 continue;
             }
-            if is_shell(bare) {
+            if is_shell(bare) || nth > 0 && is_step_time(bare) {
                 // what stands right above a shell's mark is its own line
-                self.sentences.truncate(above);
-                for known in [&mut self.headings, &mut self.points, &mut self.lines] {
-                    known.retain(|nth| *nth < above);
-                }
+                self.keep(above);
                 inside_shell = true;
             }
             if inside_shell {
@@ -255,7 +260,8 @@ impl<'p> Prose<'p> {
             }
             let is_code = nth > 0 && (line.starts_with("    ") || line.starts_with('\t'));
             // a program's own points
-            let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•');
+            let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•')
+                || nth > 0 && is_step(bare, || is_next_pasted(text, nth));
             if is_drawn || is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
                 self.error = self.error.or_else(|| error(bare));
                 failed = failed.or_else(|| failure(bare));
@@ -290,6 +296,12 @@ impl<'p> Prose<'p> {
         self.drop_all(paragraph.of_log(&self.sentences));
         self.error = self.error.or(failed);
     }
+}
+
+/// The next line behind this one that isn't empty was pasted.
+fn is_next_pasted(text: &str, nth: usize) -> bool {
+    let mut next = text.lines().skip(nth + 1).map(str::trim);
+    next.find(|line| !line.is_empty()).is_some_and(is_pasted)
 }
 
 /// Of what a document says first.

@@ -42,11 +42,15 @@ fn without_label(title: &str) -> &str {
 const PURPOSE_CHARS_MIN: usize = 40;
 
 /// What a slash command is for, without how it goes about it: `Mend what the reviewers ask for using batches`.
-pub(super) fn purpose(text: &str) -> &str {
+/// Who the agent shall be is none.
+pub(super) fn purpose(text: &str) -> Option<&str> {
+    if text.starts_with("You are ") || text.starts_with("You're ") {
+        return None;
+    }
     const WAYS: [&str; 5] = [" using ", " by ", " via ", " - ", " – "];
     let ways = WAYS.iter().filter_map(|way| text.find(way));
     let ends = ways.filter(|at| text[..*at].chars().count() >= PURPOSE_CHARS_MIN);
-    ends.min().map_or(text, |at| &text[..at])
+    Some(ends.min().map_or(text, |at| &text[..at]))
 }
 
 #[cfg(test)]
@@ -68,8 +72,9 @@ mod tests {
             ),
             ("Mend the cart", "Mend the cart"),
         ] {
-            assert_eq!(purpose(text), wants);
+            assert_eq!(purpose(text), Some(wants));
         }
+        assert_eq!(purpose("You are an expert who reads carts"), None);
     }
 
     #[test]

@@ -84,7 +84,41 @@ pub(super) fn typed_before_log(line: &str) -> &str {
     // `I get this [10:00:00.123] GET /carts`
     let mut marked = line.match_indices(" [");
     let at = at.or_else(|| marked.find(|(at, _)| is_timed(&line[at + 2..])));
-    at.map_or(line, |(at, _)| &line[..at])
+    let typed = at.map_or(line, |(at, _)| &line[..at]);
+    before_shell(typed)
+}
+
+/// `Look into this ada@host shop % tail -f log` up to who was logged in where.
+fn before_shell(line: &str) -> &str {
+    let Some(end) = line.find(" % ").or_else(|| line.find(" $ ")) else {
+        return line;
+    };
+    let login = line[..end].match_indices(' ').rev().take(2);
+    let mut logins = login.filter(|(at, _)| {
+        let word = line[at + 1..].split(' ').next().unwrap_or_default();
+        word.find('@')
+            .is_some_and(|mark| mark > 0 && mark + 1 < word.len())
+    });
+    logins.next().map_or(line, |(at, _)| &line[..at])
+}
+
+/// `43s`, `2m 10s`: how long a step of a pipeline took, in a line of its own.
+pub(super) fn is_step_time(line: &str) -> bool {
+    let is_part = |part: &str, unit: char| {
+        let digits = part.strip_suffix(unit);
+        digits.is_some_and(|digits| {
+            (1..=2).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+        })
+    };
+    match line.split_once(' ') {
+        Some((minutes, seconds)) => is_part(minutes, 'm') && is_part(seconds, 's'),
+        None => is_part(line, 's'),
+    }
+}
+
+/// `Run npm test` above what that printed is a pipeline's line.
+pub(super) fn is_step(line: &str, is_next_pasted: impl FnOnce() -> bool) -> bool {
+    line.starts_with("Run ") && is_next_pasted()
 }
 
 /// It begins with a day, or a time with seconds.
@@ -146,6 +180,26 @@ mod tests {
             ]
         );
         assert_eq!(read.error, Some("error=the tree is dirty"));
+    }
+
+    #[test]
+    fn steps_of_a_pipeline_are_a_log() {
+        let prompt = "it looks like the pipeline reads another branch. this is its log: build (20.x)\nfailed in 43s\n\
+            Search logs\n1s\nPrepare workflow directory\nRun actions/checkout@v5\n\nwhy is that?";
+        assert_eq!(
+            prose(prompt, &[]).sentences,
+            [
+                "it looks like the pipeline reads another branch.",
+                "this is its log: build (20.x)",
+                "failed in 43s",
+                "why is that?"
+            ]
+        );
+        let prompt =
+            "why does this fail?\nRun npm run check\n\n> check\n> npm run lint && npm test";
+        assert_eq!(prose(prompt, &[]).sentences, ["why does this fail?"]);
+        let prompt = "Look into this ada@host shop % tail -f shop.log\n[shop] listening";
+        assert_eq!(prose(prompt, &[]).sentences, ["Look into this"]);
     }
 
     #[test]
