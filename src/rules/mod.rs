@@ -3,7 +3,6 @@
 pub mod causes;
 pub mod check_words;
 pub mod classify;
-pub mod clauses;
 pub mod commands;
 pub mod commit_words;
 pub mod cue_pattern;

@@ -62,7 +62,7 @@ pub fn request(sentence: &str) -> Option<Request<'_>> {
         {
             RequestKind::Limit
         }
-        () if asks_behind(text) => RequestKind::Ask,
+        () if asks_at_its_end(text) => RequestKind::Ask,
         () if table.questions.contains(&first)
             && (is_question || !table.verbs.contains(&first)) =>
         {
@@ -113,14 +113,14 @@ fn denies(rest: &str) -> bool {
     first_word(rest).is_some_and(|word| word == "not")
 }
 
-/// `…, can you check`: what is asked for stands behind what it hangs on.
-pub fn asks_behind(text: &str) -> bool {
+/// `…, can you check`.
+fn asks_at_its_end(text: &str) -> bool {
     let after = text.rsplit_once(", ").map(|(_, after)| opened(after));
-    after.is_some_and(|after| without_any(after, &TABLE.frames).is_some()) || asks_inside(text)
+    after.is_some_and(|after| without_any(after, &TABLE.frames).is_some()) || asks_behind(text)
 }
 
 /// `Based on what we know, can you …`: an ask behind what it hangs on.
-fn asks_inside(text: &str) -> bool {
+fn asks_behind(text: &str) -> bool {
     const BEFORE_BYTES_MAX: usize = 80;
     const ASKS: [&str; 6] = [
         "can you ",

@@ -1,38 +1,27 @@
-//! What a session was asked for, in a line: its first ask, and those of the later ones that shaped it. Every word of it
-//! stands in the log; what stands in parentheses behind it only says where.
+//! What a session was asked for, in a line: its first ask, whole. Every word of it stands in the log, and
+//! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
-mod clause;
 mod errands;
-mod later;
-mod places;
 mod plans;
-mod told;
 
 use super::ask::ask;
-use super::line::LocatedItem;
-use super::prompts::{Prompt, stands_for};
+use super::line::{LocatedItem, edits};
+use super::prompts::{Prompt, exchange, stands_for};
+use super::pull_requests::pull_request;
 use super::session_context::SessionContext;
-use super::words::{clipped, shortened, without_joints};
+use super::shipped::shipped;
+use super::words::{clipped, points_back, shortened};
 use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
-use crate::rules::clauses::{is_empty_ask, is_hollow};
-use crate::rules::requests::{RequestKind, drives, request};
-use crate::rules::words::is_same;
-use later::Later;
-use places::{
-    Work, is_shipped, is_told, named_before, tells_subject, with_new_places, with_places,
+use crate::rules::replies::{Reply, reply};
+use crate::rules::requests::{
+    RequestKind, asks_something, drives, is_idle, is_move, is_of_pull_request, is_of_work_at_hand,
+    points, request,
 };
-use std::borrow::Cow;
-use told::{
-    NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, Told, about, about_one, is_command, is_pointer,
-    names_ticket, says, told,
-};
+use crate::rules::words::{content_words, is_same, is_stopword, tokens};
 
-/// What a request only points at has so much room.
-const MORE_CHARS_MIN: usize = 60;
-
-/// An ask of fewer words doesn't say what came of it.
-const SHORT_WORDS: usize = 6;
+/// It is read at a glance.
+const OBJECTIVE_CHARS_MAX: usize = 200;
 
 /// What was asked first.
 #[derive(Default)]
@@ -61,66 +50,145 @@ pub fn asked(
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
     let opens = told(first);
-    let mut about = work.pointed_at(&whole(first, &opens, OBJECTIVE_CHARS_MAX, 0), first);
+    let mut about = work.pointed_at(&whole(first, &opens, 0), first);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
-    let later = later::later(lines, prompts, first);
-    let Beginning {
-        mut text,
-        then,
-        room,
-        names,
-    } = beginning(first, &opens, &later, &about);
+    let mut text = whole(first, &opens, OBJECTIVE_CHARS_MAX.saturating_sub(most));
     let is_bare =
-        first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(&ask.text));
+        first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
     let mut full = None;
-    let tells = !then.is_empty() && !is_bare && !first.prose.is_cut;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
-        let command = plans::title(lines, first)
-            .or_else(|| stands_for(lines, first.at).and_then(plans::purpose));
+        let command =
+            plans::title(lines, first).or_else(|| stands_for(lines, first.at).map(plans::purpose));
+        let (joint, kept) = command.map_or(("; ", 0), |_| (": ", most));
         let more = command.map(str::to_owned);
-        let more = more.or_else(|| further(first, others, tells, context));
-        let is_led = command.is_some() || more.as_deref() == first.prose.error;
-        let joint = if is_led { ": " } else { "; " };
-        let kept = command.map_or(0, |_| most);
-        let is_in =
-            |more: &str| text.contains(&more[..more.floor_char_boundary(MORE_CHARS_MIN / 2)]);
-        if let Some(more) = more.filter(|more| !is_in(more)) {
+        let more = more.or_else(|| further(first, others, context));
+        if let Some(more) = more.filter(|more| !text.contains(more.as_str())) {
             full = command.map(|command| format!("{text}: {command}"));
             let chars = text.chars().count() + joint.len() + kept;
-            let left = match room.saturating_sub(chars) {
-                left if left < MORE_CHARS_MIN / 2 => OBJECTIVE_CHARS_MAX.saturating_sub(chars),
-                left => left,
-            };
-            let more = shortened(&more, left);
+            let more = shortened(&more, OBJECTIVE_CHARS_MAX.saturating_sub(chars));
             text.push_str(&format!("{joint}{more}"));
             full = full.filter(|full| *full != text);
         }
     }
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
-    let then = later.then(&text, left.saturating_sub(names));
+    let later = then(lines, others, &text, left.saturating_sub(most));
     let whole = full.or_else(|| ask(first, &text));
-    let core = errands::core(lines, first, others).filter(|_| then.is_empty());
-    let core = core.and_then(later::core_ask);
-    let then_asked = then.strip_prefix(later::THEN).map(str::to_owned);
-    let whole = match then_asked.filter(|_| whole.is_some()).or(core) {
-        Some(more) => later::with_more(whole, &text, &more),
+    let core = errands::core(lines, first, others).filter(|_| later.is_empty() || whole.is_some());
+    let whole = match core.and_then(core_ask) {
+        Some(core) => with_core(whole, &text, &core),
         None => whole,
     };
     let whole = whole.map(|whole| with_new_places(whole, &about, context));
     about.retain(|name| !is_told(&text, name));
-    about.splice(..0, named_before(&opens, &text, &then));
-    text.push_str(&then);
-    about.retain(|name| !tells_subject(&then, name));
+    text.push_str(&later);
     let objective = Some(first.line.source(with_places(text, &about)));
     Asked { objective, whole }
 }
 
-/// What an ask that only points at something is about, where later asks don't tell: the address or the error that stands beside it, the
+/// What a prompt asks for that more was done for than for the first one; an answer to the agent's words says too little.
+fn core_ask(core: &Prompt<'_, '_>) -> Option<String> {
+    let all = told(core);
+    let ask = all.iter().find(|told| told.kind == RequestKind::Ask)?.text;
+    let says = about(ask).len() >= WEAK_WORDS_MAX && !is_pointer(ask) && !points_back(ask);
+    let fits = ask.chars().count() <= OBJECTIVE_CHARS_MAX;
+    (says && fits && !is_reply(core)).then(|| ask.to_owned())
+}
+
+/// What was asked first, with that.
+fn with_core(whole: Option<String>, text: &str, core: &str) -> Option<String> {
+    let asked = whole.as_deref().unwrap_or(text);
+    if asked.contains(core) {
+        return whole;
+    }
+    Some(match asked.contains('\n') {
+        true => format!("{asked}\nThen: {core}"),
+        false => format!("{asked}{THEN}{core}"),
+    })
+}
+
+/// It answers what the agent offered: `yes, and run it twice`.
+fn is_reply(prompt: &Prompt<'_, '_>) -> bool {
+    matches!(
+        reply(prompt.line.words()),
+        Some(Reply::Agrees | Reply::Begins | Reply::Picks(_))
+    )
+}
+
+/// With the names behind it that it doesn't have; the project is told beside every summary.
+fn with_new_places(mut whole: String, about: &[String], context: &SessionContext<'_>) -> String {
+    let is_new = |name: &&String| Some(name.as_str()) != context.project;
+    let about = about.iter().filter(is_new);
+    let about: Vec<&str> = about
+        .filter(|name| !is_told(&whole, name))
+        .map(String::as_str)
+        .collect();
+    if !about.is_empty() {
+        let joint = if whole.contains('\n') { "\n" } else { " " };
+        whole.push_str(&format!("{joint}({})", about.join(", ")));
+    }
+    whole
+}
+
+/// With as many of the names behind it as have room: what somebody asked is whole before it is told where.
+fn with_places(text: String, about: &[String]) -> String {
+    let names = (1..=about.len()).rev();
+    let mut all = names.map(|names| format!("{text} ({})", about[..names].join(", ")));
+    let fits = all.find(|all| all.chars().count() <= OBJECTIVE_CHARS_MAX);
+    fits.unwrap_or(text)
+}
+
+/// Asks that came later, whole, in the order of time, where they fit: of many those that most was done for.
+fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room: usize) -> String {
+    let is_edited = edits(lines) > 0;
+    let mut asks: Vec<(usize, usize, String)> = others
+        .iter()
+        .filter_map(|prompt| {
+            let all = told(prompt);
+            let is_reply = is_reply(prompt);
+            let asks = |told: &&Told<'_>| {
+                let is_whole = told.text.matches('"').count().is_multiple_of(2);
+                let is_ask = told.kind == RequestKind::Ask && !is_reply;
+                let asks = is_ask || asks_something(told.text);
+                let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
+                asks && is_whole && says
+            };
+            let ask = all.iter().find(asks)?.text;
+            let is_new = !text.contains(ask) && ask.chars().count() <= room;
+            let edits = edits(exchange(lines, prompt.at));
+            // where files were changed, what else was asked is no objective
+            let is_work = edits > 0 || !is_edited;
+            let size = edits * 2 + about(ask).len();
+            (is_new && is_work).then(|| (size, prompt.at, ask.to_owned()))
+        })
+        .collect();
+    asks.sort_by_key(|(size, at, _)| (std::cmp::Reverse(*size), *at));
+    let mut left = room;
+    let mut chosen = Vec::new();
+    for (_, at, ask) in asks {
+        let length = ask.chars().count() + THEN.len();
+        if length <= left && chosen.len() < THEN_MAX {
+            left -= length;
+            chosen.push((at, ask));
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+        .iter()
+        .map(|(_, ask)| format!("{THEN}{ask}"))
+        .collect()
+}
+
+/// Stands before an ask of a later prompt.
+const THEN: &str = "; then: ";
+
+/// More later asks than that are a list.
+const THEN_MAX: usize = 2;
+
+/// What an ask that only points at something is about: the address or the error that stands beside it, the
 /// session's title, else the next ask that says something.
 fn further(
     first: &Prompt<'_, '_>,
     others: &[&Prompt<'_, '_>],
-    tells: bool,
     context: &SessionContext<'_>,
 ) -> Option<String> {
     let beside = first.prose.error.or(first.prose.address).map(str::to_owned);
@@ -131,18 +199,13 @@ fn further(
     let next = || {
         let mut next = others.iter().filter_map(|prompt| {
             let all = told(prompt);
-            all.iter()
-                .find(|told| !is_pointer(&told.text) && !is_hollow(&told.text))?;
-            Some(whole(prompt, &all, NEXT_CHARS_MAX, NEXT_CHARS_MAX))
+            let ask = all.iter().find(|told| !is_pointer(told.text))?;
+            Some(ask.text.to_owned())
         });
         next.next()
     };
-    let next = || if tells { None } else { next() };
     beside.or_else(title).or_else(next)
 }
-
-/// Of the request that says what the first one is about.
-const NEXT_CHARS_MAX: usize = 120;
 
 /// Where nothing but a log or an address was pasted: what stands out of it.
 fn only_pasted(prompt: &Prompt<'_, '_>) -> Option<Sourced<String>> {
@@ -158,36 +221,65 @@ fn only_pasted(prompt: &Prompt<'_, '_>) -> Option<Sourced<String>> {
 fn is_asking(prompt: &Prompt<'_, '_>) -> bool {
     let sentences = &prompt.prose.sentences;
     let mut said = sentences.iter().filter_map(|sentence| request(sentence));
-    said.any(|said| !about(said.text).is_empty() && !is_empty_ask(said.text))
-        || is_command(prompt.line.words())
+    said.any(|said| !about(said.text).is_empty()) || is_command(prompt.line.words())
 }
 
-/// With asks as clauses, where they don't fit; what has all the room is told in its own words.
-fn brief<'p>(all: &[Told<'p>], room: usize) -> Vec<Told<'p>> {
-    let asks = all.iter().filter(|told| told.kind == RequestKind::Ask);
-    let asks: Vec<&Told<'_>> = asks.collect();
-    if room == OBJECTIVE_CHARS_MAX || joined(&asks).chars().count() <= room {
-        return Vec::new();
+/// A slash command that asks for work.
+fn is_command(words: &str) -> bool {
+    words.starts_with('/') && is_bare_command(words.trim()) && !drives(words)
+}
+
+/// It says where to look, not what for: `continue`, `/review 7`, `do what the plan says`.
+fn is_pointer(text: &str) -> bool {
+    let names_nothing = |word: &str| is_move(word) || is_idle(word) || points(word);
+    let words = text.split_whitespace();
+    let plain = words.filter(|word| !word.contains(['/', '#', '@']) && !word.contains("--"));
+    let plain: Vec<&str> = plain.collect();
+    let is_word = |word: &&&str| word.contains(char::is_alphabetic);
+    // other scripts have no blanks between words
+    let foreign = plain.iter().flat_map(|word| word.chars());
+    let foreign = foreign.filter(|c| !c.is_ascii() && c.is_alphabetic());
+    let is_said = plain.iter().filter(is_word).count() >= COMMAND_WORDS_MIN;
+    if text.starts_with('/') && (is_said || foreign.count() >= FOREIGN_LETTERS_MIN) {
+        return false;
     }
-    let share = (room / asks.len()).max(PART_CHARS_MIN);
-    let clause = |told: &Told<'_>| {
-        let text = clause::clause(&told.text, share);
-        let text = text.or_else(|| clause::clause(&told.text, room));
-        text.filter(|_| told.kind == RequestKind::Ask)
-    };
-    let all = all.iter().map(|told| Told {
-        text: clause(told).map_or_else(|| told.text.clone(), Cow::Owned),
-        ..*told
-    });
-    all.collect()
+    let words = content_words(&plain.join(" "));
+    let mut words = words.iter().filter(|word| !names_nothing(word));
+    words.nth(POINTER_WORDS_MAX).is_none()
 }
 
-/// What a prompt asks for, in `all` of its own sentences and in so much room: the ask, what stands before it, its other
-/// asks, and what else is said right behind these in `rest_room`. Of asks that have no room, their clauses.
-fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usize) -> String {
-    let brief = brief(all, room);
-    let is_brief = !brief.is_empty();
-    let all = if is_brief { &brief } else { all };
+/// An ask that doesn't say of what: `fix`, `please fix it`.
+fn about_one(text: &str) -> bool {
+    is_pointer(text) && about(text).len() <= 1
+}
+
+/// What somebody types behind a slash command says with so many words what for.
+const COMMAND_WORDS_MIN: usize = 4;
+
+/// In another script, with so many letters.
+const FOREIGN_LETTERS_MIN: usize = 8;
+
+/// One word more than that says what an ask is about.
+const POINTER_WORDS_MAX: usize = 1;
+
+/// What a sentence of a prompt says.
+struct Told<'p> {
+    /// Of the sentences of the prompt.
+    nth: usize,
+    /// Of those that say something.
+    at: usize,
+    kind: RequestKind,
+    text: &'p str,
+    /// It ends with a colon.
+    leads: bool,
+    /// It is a heading.
+    is_title: bool,
+}
+
+/// What a prompt asks for, in `all` of its own sentences: the ask, what stands before it, its other asks, and what else is
+/// said right behind these in so much room. Never longer than an objective.
+fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], rest_room: usize) -> String {
+    let room = OBJECTIVE_CHARS_MAX;
     if is_command(prompt.line.words()) {
         let words: Vec<&str> = prompt.line.words().split_whitespace().collect();
         return shortened(&words.join(" "), room);
@@ -196,9 +288,7 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
         return String::new();
     };
     let (mut chosen, after) = (vec![opens], &all[opens.at + 1..]);
-    let is_part = |told: &Told<'_>| told.kind == RequestKind::Ask || names_ticket(&told.text);
-    let before = all[..opens.at].iter();
-    for told in before.filter(|told| !is_brief || is_part(told)) {
+    for told in &all[..opens.at] {
         add(&mut chosen, told, room);
     }
     let (asks, rest): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
@@ -209,16 +299,10 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     for told in titles.into_iter().chain(asks) {
         add(&mut chosen, told, room);
     }
-    // statements have no room where asks haven't
-    let rest = rest
-        .into_iter()
-        .filter(|told| !is_brief || told.at == opens.at + 1 && opens.leads || is_part(told));
     for told in rest {
-        // what stands alone says nothing to what stands before it; what a colon leads to is part of that
-        let before = chosen.iter().find(|known| known.at + 1 == told.at);
-        if let Some(leads) = before.map(|before| before.leads) {
-            let is_part = leads || names_ticket(&told.text);
-            add(&mut chosen, told, if is_part { room } else { rest_room });
+        // what stands alone says nothing to what stands before it
+        if chosen.iter().any(|known| known.at + 1 == told.at) {
+            add(&mut chosen, told, rest_room);
         }
     }
     let last = chosen.last().map_or(0, |last| last.at);
@@ -227,13 +311,13 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     let left = rest_room.saturating_sub(joined(&chosen).chars().count());
     // half of a sentence tells something only where what stands before it doesn't
     let is_short = joined(&chosen).chars().count() < PART_CHARS_MIN;
-    let is_more = left >= PART_CHARS_MIN && is_short && room == OBJECTIVE_CHARS_MAX;
+    let is_more = left >= PART_CHARS_MIN && is_short;
     chosen.extend(next.filter(|_| is_more));
     while chosen.len() > 1 && chosen.last().is_some_and(|last| last.leads) {
         chosen.pop();
     }
     let room = if is_more { rest_room } else { room };
-    let mut text = ended(&chosen, all, room);
+    let mut text = shortened(&joined(&chosen), room);
     // a mark around a sentence's last words is no mark around it
     let end = text
         .char_indices()
@@ -247,34 +331,17 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     with_pasted(text, prompt, room)
 }
 
-/// Sentences behind each other, with what the colon of the last one leads to.
-fn ended(chosen: &[&Told<'_>], all: &[Told<'_>], room: usize) -> String {
-    let text = shortened(&joined(chosen), room);
-    let Some(last) = chosen.last().filter(|last| last.leads) else {
-        return text;
-    };
-    let left = room.saturating_sub(text.chars().count() + 2);
-    let next = all.get(last.at + 1);
-    match next.and_then(|next| clause::clause(&next.text, left)) {
-        Some(next) => format!("{text}: {next}"),
-        None => without_joints(&text).to_owned(),
-    }
-}
-
 /// So many characters say where a text ends.
 const END_CHARS: usize = 12;
 
 /// The sentence that an objective is made around: the ask; who only describes comes to the point with a question at the
 /// end, or with a contrast.
 fn opening<'a, 'p>(all: &'a [Told<'p>]) -> Option<&'a Told<'p>> {
-    let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(&told.text);
+    let is_ask = |told: &&Told<'_>| told.kind == RequestKind::Ask && says(told.text);
     let ask = all.iter().take(OPENING_SENTENCES).find(is_ask);
-    let turn = || {
-        all.iter()
-            .find(|told| turns(&told.text) && says(&told.text))
-    };
-    let any = || all.iter().find(|told| says(&told.text));
-    let is_question = |told: &&Told<'_>| told.kind == RequestKind::Question && says(&told.text);
+    let turn = || all.iter().find(|told| turns(told.text) && says(told.text));
+    let any = || all.iter().find(|told| says(told.text));
+    let is_question = |told: &&Told<'_>| told.kind == RequestKind::Question && says(told.text);
     // what is asked about has room before it
     let fits = |told: &&Told<'_>| {
         let first = all.first().map_or(0, |first| first.text.chars().count());
@@ -290,63 +357,6 @@ fn add<'a, 'p>(chosen: &mut Vec<&'a Told<'p>>, told: &'a Told<'p>, room: usize) 
     chosen.insert(at, told);
     if joined(chosen).chars().count() > room {
         chosen.remove(at);
-    }
-}
-
-/// Less than half of it has the room that is kept.
-fn has_no_clause(ask: &str) -> bool {
-    let clause = clause::clause(ask, later::FIRST_CHARS_MIN);
-    let told = clause.map_or(0, |clause| about(&clause).len());
-    told * 2 < about(ask).len()
-}
-
-/// What was asked first, with what has room behind it.
-struct Beginning {
-    text: String,
-    /// Later asks.
-    then: String,
-    /// Of what was asked first.
-    room: usize,
-    /// Characters of the names behind it.
-    names: usize,
-}
-
-fn beginning(
-    first: &Prompt<'_, '_>,
-    opens: &[Told<'_>],
-    later: &Later,
-    names: &[String],
-) -> Beginning {
-    const ALL: usize = OBJECTIVE_CHARS_MAX;
-    let chars = |name: &String| name.chars().count() + 3;
-    // what was shipped says what a short ask is about, else it is told where room is left
-    let words: usize = opens.iter().map(|told| about(&told.text).len()).sum();
-    let places = names
-        .iter()
-        .filter(|name| words < SHORT_WORDS || !is_shipped(name));
-    let places: usize = places.map(chars).sum();
-    let asked = whole(first, opens, ALL, 0).chars().count();
-    let is_long = opening(opens).is_some_and(|opens| has_no_clause(&opens.text));
-    let kept = later.room(asked, is_long, places);
-    if kept > 0 {
-        let room = ALL - kept - places;
-        let text = whole(first, opens, room, 0);
-        let then = later.then(&text, kept);
-        if !then.is_empty() {
-            return Beginning {
-                text,
-                then,
-                room,
-                names: places,
-            };
-        }
-    }
-    let most: usize = names.iter().map(chars).sum();
-    Beginning {
-        text: whole(first, opens, ALL, ALL.saturating_sub(most)),
-        then: String::new(),
-        room: ALL,
-        names: places,
     }
 }
 
@@ -379,6 +389,60 @@ const PART_CHARS_MIN: usize = 50;
 /// An ask that stands further behind isn't what a prompt opens with.
 const OPENING_SENTENCES: usize = 6;
 
+/// The sentences of a prompt that say something; headings but the first are none.
+fn told<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Told<'p>> {
+    let prose = &prompt.prose;
+    let title = prose.headings.first();
+    let sentences = prose.sentences.iter().enumerate();
+    let sentences =
+        sentences.filter(|(nth, _)| Some(nth) == title || !prose.headings.contains(nth));
+    let all = sentences.filter_map(|(nth, sentence)| {
+        let request = request(sentence)?;
+        let is_part = request.text.starts_with(['(', ')']);
+        (!is_part && !about(request.text).is_empty()).then(|| Told {
+            nth,
+            at: 0,
+            kind: request.kind,
+            text: without_label(request.text.trim_start_matches(['-', '–', ' '])),
+            leads: sentence.ends_with(':'),
+            is_title: Some(&nth) == title,
+        })
+    });
+    // an address or a label says nothing
+    let says = |told: &Told<'_>| {
+        let is_place = !told.text.contains(' ') && told.text.contains(['.', '/']);
+        !is_place && (!told.leads || told.nth == 0 || says(told.text))
+    };
+    let all: Vec<Told<'_>> = all.filter(says).collect();
+    let is_how = |told: &Told<'_>| told.kind == RequestKind::Limit;
+    // how it shall be done is told where nothing else is said
+    let mut all: Vec<Told<'_>> = match all.iter().all(is_how) {
+        true => all,
+        false => all.into_iter().filter(|told| !is_how(told)).collect(),
+    };
+    all.iter_mut()
+        .enumerate()
+        .for_each(|(at, told)| told.at = at);
+    all
+}
+
+/// `Plan: Two parsers` as `Two parsers`: what leads to it says so.
+fn without_label(text: &str) -> &str {
+    text.strip_prefix("Plan: ").unwrap_or(text)
+}
+
+/// More than one word of it says what it is about.
+fn says(text: &str) -> bool {
+    about(text).len() > 1
+}
+
+/// Words that say what a text is about.
+fn about(text: &str) -> Vec<String> {
+    let mut words = content_words(text);
+    words.retain(|word| !is_idle(word));
+    words
+}
+
 /// Sentences behind each other; what follows a colon is a list.
 fn joined(all: &[&Told<'_>]) -> String {
     let mut text = String::new();
@@ -394,7 +458,7 @@ fn joined(all: &[&Told<'_>]) -> String {
         });
         let goes_on = nth > 0 && all[nth - 1].nth + 1 == told.nth;
         is_list = !told.is_title && (told.leads || is_list && goes_on);
-        text.push_str(&told.text);
+        text.push_str(told.text);
     }
     text
 }
@@ -416,6 +480,83 @@ fn titled<'c>(first: &Prompt<'_, '_>, context: &SessionContext<'c>) -> Option<&'
         !own.starts_with(start.trim_end_matches('…')) && !is_bare_command(title)
     })
 }
+
+/// The words of a name stand in a text.
+fn is_told(text: &str, name: &str) -> bool {
+    let words: Vec<String> = tokens(text).collect();
+    are_told(&words, name)
+}
+
+fn are_told(words: &[String], name: &str) -> bool {
+    let mut parts = tokens(name).filter(|part| !is_stopword(part));
+    parts.all(|part| words.iter().any(|word| is_same(word, &part)))
+}
+
+/// What a session worked at.
+struct Work<'l, 't> {
+    lines: &'l [LocatedItem<'t>],
+    context: &'l SessionContext<'l>,
+}
+
+impl Work<'_, '_> {
+    /// `shop`, `fix/totals`, `PR #7`: what a text points at without naming it.
+    /// A command says nothing itself: the branch may. Of a ticket, what was committed says what it is about.
+    fn pointed_at(&self, text: &str, prompt: &Prompt<'_, '_>) -> Vec<String> {
+        let is_command = is_command(prompt.line.words());
+        let words: Vec<String> = tokens(text).collect();
+        let is_told = |name: &str| are_told(&words, name);
+        let mut names = Vec::new();
+        let project = self.context.project.filter(|name| !is_told(name));
+        names.extend(project.map(str::to_owned));
+        if is_command || is_of_work_at_hand(&words) {
+            let branch = self.context.branch;
+            let branch = branch.filter(|name| !TRUNKS.contains(name) && !is_told(name));
+            names.extend(branch.map(str::to_owned));
+        }
+        if is_of_pull_request(&words) && !text.contains('#') {
+            names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
+        }
+        // what says enough itself may have been followed by other work
+        let shipped = shipped(self.lines, &words);
+        names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));
+        names
+    }
+}
+
+/// What was shipped is about what was asked, and says more.
+fn is_about(subject: &str, text: &str, prompt: &Prompt<'_, '_>) -> bool {
+    let said = &prompt.prose.sentences;
+    let is_ticket = || said.iter().any(|said| names_ticket(said));
+    if text.starts_with('/') || about(text).len() < WEAK_WORDS_MAX || is_ticket() {
+        return true;
+    }
+    let words: Vec<String> = said.iter().flat_map(|said| tokens(said)).collect();
+    let told = about(subject.split_once(": ").map_or("", |(_, subject)| subject));
+    let is_said = |word: &&String| words.iter().any(|said| is_same(said, word));
+    let (said, new): (Vec<_>, Vec<_>) = told.iter().partition(is_said);
+    said.iter().any(|word| !is_move(word)) && new.len() >= NEW_WORDS_MIN
+}
+
+/// It is about something that it names by a number: `shop issue #7`, `tracker.example/shop/42`.
+fn names_ticket(text: &str) -> bool {
+    let mut words = text
+        .split_whitespace()
+        .map(|word| word.trim_end_matches(['.', ',', ':', '?', ')']));
+    words.any(|word| {
+        let number = word.rsplit(['/', '#']).next().unwrap_or_default();
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        is_number && number.len() < word.len()
+    })
+}
+
+/// With fewer, an ask only points at something.
+const WEAK_WORDS_MAX: usize = 3;
+
+/// With fewer words that nobody asked for in, a subject says the same once more.
+const NEW_WORDS_MIN: usize = 2;
+
+/// Branches that every project has.
+const TRUNKS: [&str; 7] = ["main", "master", "HEAD", "develop", "dev", "trunk", "next"];
 
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,7 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>], asked: &[String]) -> Option<Str
 }
 
 /// It says what was done to a history or a release, not what for: what a fixup mends is another's aim.
-pub(super) fn is_of_history(subject: &str) -> bool {
+fn is_of_history(subject: &str) -> bool {
     static CUES: LazyLock<Regex> = LazyLock::new(|| {
         let marks = r"(?:fixup|squash|amend)! ";
         let moves = r"(?:\w+(?:\([^)]*\))?!?: )?(?:merge|revert|bump|release|version|prepare release|cut release|update (?:the )?version)\b";

@@ -92,7 +92,7 @@ fn an_objective_is_the_ask() {
                 "take a look at tmp/plan.md",
                 "write a parser for the invoices",
             ],
-            "take a look at tmp/plan.md; then: write a parser for the invoices (shop)",
+            "take a look at tmp/plan.md; write a parser for the invoices (shop)",
         ),
         (
             SessionContext::default(),
@@ -101,7 +101,7 @@ fn an_objective_is_the_ask() {
                 "commit it",
                 "write the docs of carts",
             ],
-            "merge shop PR #7; then: write the docs of carts",
+            "merge shop PR #7; write the docs of carts",
         ),
         (
             SessionContext::default(),
@@ -212,135 +212,5 @@ fn what_most_was_done_for_is_told_behind_a_question() {
     assert!(
         whole.ends_with("then: change the totals of each cart to be rounded once"),
         "{whole}"
-    );
-}
-
-/// Prompts, each with so many edits behind it, and what is committed then.
-fn shaped(prompts_done: &[(&str, usize, Option<&str>)]) -> String {
-    let changed = || Finding::Changed {
-        path: "/p/cart.rs".into(),
-        added: 1,
-        removed: 0,
-    };
-    let done = prompts_done.iter().map(|(_, edits, subject)| {
-        let mut findings: Vec<Finding> = (0..*edits).map(|_| changed()).collect();
-        findings.extend(subject.map(|subject| Finding::Commit {
-            hash: "0abc123".into(),
-            subject: subject.into(),
-            again: false,
-            size: None,
-        }));
-        findings
-    });
-    let done: Vec<Vec<Finding>> = done.collect();
-    let words: Vec<String> = prompts_done
-        .iter()
-        .map(|one| format!("User: {}", one.0))
-        .collect();
-    let lines: Vec<LocatedItem<'_>> = words
-        .iter()
-        .zip(&done)
-        .flat_map(|(words, done)| {
-            let prompt = LocatedItem::sample(ItemKind::Prompt, 1, words, &[]);
-            [
-                prompt,
-                LocatedItem::sample(ItemKind::Digest, 2, "Action: Edit(cart.rs) → +1", done),
-            ]
-        })
-        .collect();
-    let asked = asked(&lines, &prompts(&lines), &SessionContext::default());
-    asked.objective.expect("somebody asks").what
-}
-
-#[test]
-fn asks_that_shaped_a_session_are_told_as_clauses() {
-    let told = shaped(&[
-        ("round the totals of each cart half up", 3, None),
-        ("what does the till do at night?", 0, None),
-        (
-            "could you please also sort the carts by name, so that we find them?",
-            4,
-            None,
-        ),
-        ("commit it and push", 0, Some("Sort carts")),
-        (
-            "write a page about the export of days (all of them) because nobody knows it",
-            3,
-            None,
-        ),
-    ]);
-    assert_eq!(
-        told,
-        "round the totals of each cart half up; then: sort the carts by name; then: write a page about the export of \
-        days (all of them)"
-    );
-}
-
-#[test]
-fn who_agrees_has_done_what_was_talked_about() {
-    let told = shaped(&[
-        ("review the rounding of carts", 1, None),
-        ("couldn't we keep one total per day in the till?", 0, None),
-        ("yes, let's do this", 9, None),
-        ("has the worker finished that?", 1, None),
-    ]);
-    assert_eq!(
-        told,
-        "review the rounding of carts; then: keep one total per day in the till"
-    );
-    let told = shaped(&[
-        ("look into shop issue #7", 0, None),
-        (
-            "the till has two of them at night",
-            9,
-            Some("feat(till): print one total for each day of the year"),
-        ),
-        ("fix 1 and 3", 2, Some("docs: say so")),
-    ]);
-    assert_eq!(
-        told,
-        "look into shop issue #7; then: print one total for each day of the year"
-    );
-}
-
-#[test]
-fn what_asks_for_nothing_is_no_objective() {
-    let told = shaped(&[
-        ("help.", 0, None),
-        ("ignore the last message", 0, None),
-        ("sort the carts by name", 2, None),
-    ]);
-    assert_eq!(told, "sort the carts by name");
-}
-
-#[test]
-fn what_a_sentence_points_back_at_is_named() {
-    let long = "Looking at CartTotal in cart_rows.rs, it has a parameter that is called day but is used for a night too, \
-        and nobody can say any more which of them the till reads in the end.";
-    let first = format!("{long} Please change this so that the method takes one of them.");
-    let told = shaped(&[
-        (first.as_str(), 1, None),
-        ("sort all carts of the shop by name", 9, None),
-    ]);
-    assert!(told.ends_with("(CartTotal)"), "{told}");
-    assert!(
-        told.contains("; then: sort all carts of the shop by name"),
-        "{told}"
-    );
-}
-
-#[test]
-fn a_colon_leads_to_something() {
-    let told = shaped(&[
-        (
-            "tell me what we could drop if:\n- nobody reads the totals of a night\n- carts are sorted",
-            1,
-            None,
-        ),
-        ("drop the page about the nights of the shop", 5, None),
-    ]);
-    assert!(
-        told.starts_with("tell me what we could drop if: nobody reads the totals of a night"),
-        "{told}"
     );
 }
