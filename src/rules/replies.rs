@@ -152,7 +152,7 @@ pub fn proposes(sentence: &str) -> bool {
     TABLE.proposes.is_match(&read) && (!is_other || TABLE.insists.is_match(&read))
 }
 
-/// The proposal asks why it isn't done so: who changes something then does it.
+/// The proposal asks why it isn't done so.
 pub fn insists(sentence: &str) -> bool {
     TABLE.insists.is_match(&CueText::of(sentence))
 }

@@ -129,7 +129,9 @@ fn is_between(before: &str, after: &str, mark: u8) -> bool {
     const BYTES_MAX: usize = 120;
     let near = &after.as_bytes()[..after.len().min(BYTES_MAX)];
     let mut marks = memchr::memchr_iter(mark, before.as_bytes());
-    let opened = marks.next_back().filter(|_| marks.count().is_multiple_of(2));
+    let opened = marks
+        .next_back()
+        .filter(|_| marks.count().is_multiple_of(2));
     opened.is_some_and(|at| !before[..at].ends_with(char::is_alphanumeric))
         && memchr::memchr(mark, near).is_some()
 }

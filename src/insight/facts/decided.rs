@@ -145,8 +145,7 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             }
             let own = own_words(line.words());
             let own = own.filter(|own| !is_reply && own.len() <= PROMPT_BYTES_MAX);
-            let proposed = own
-                .and_then(|own| proposed::proposed(own, answer(after), || is_carried_out(after)));
+            let proposed = own.and_then(|own| proposed::proposed(own, answer(after)));
             if let Some(decision) = proposed {
                 add(&mut all, &mut known, line, AGREED, decision);
             }

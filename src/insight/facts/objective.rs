@@ -57,8 +57,8 @@ pub fn asked(
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
     let mut full = None;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
-        let command =
-            plans::title(lines, first).or_else(|| stands_for(lines, first.at).map(plans::purpose));
+        let command = plans::title(lines, first)
+            .or_else(|| stands_for(lines, first.at).and_then(plans::purpose));
         let (joint, kept) = command.map_or(("; ", 0), |_| (": ", most));
         let more = command.map(str::to_owned);
         let more = more.or_else(|| further(first, others, context));

@@ -402,32 +402,6 @@ fn what_a_person_proposes_is_decided_once_the_agent_takes_it_up() {
 }
 
 #[test]
-fn who_insists_is_followed_by_a_change() {
-    let edit = [Finding::Changed {
-        path: "/p/cart.rs".into(),
-        added: 1,
-        removed: 1,
-    }];
-    let said = |words, findings| {
-        let lines = [
-            LocatedItem::sample(ItemKind::Prompt, 1, words, &[]),
-            LocatedItem::sample(ItemKind::Agent, 2, "Agent: Let me read it.", &[]),
-            LocatedItem::sample(
-                ItemKind::Digest,
-                3,
-                "Action: Edit(cart.rs) → +1 −1",
-                findings,
-            ),
-        ];
-        decided(&lines).len()
-    };
-    let why = "User: couldn't we simply count against the first cart?";
-    assert_eq!((said(why, &edit[..]), said(why, &[])), (1, 0));
-    let asks = "User: could we count against the first cart?";
-    assert_eq!(said(asks, &edit[..]), 0, "it may have been other work");
-}
-
-#[test]
 fn a_proposal_is_agreed_on_where_the_agent_only_asks_whether_to_do_it() {
     let own = "can't we reuse the names of carts instead of writing them again?";
     let talk = [
