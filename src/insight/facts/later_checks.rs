@@ -4,7 +4,7 @@ use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::summary::CheckRun;
+use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::check_words::{CheckScope, scope};
 use crate::rules::commands::{
     CommandCheck, bare, checks, is_ci_open, is_clean, may_be_one_place, watches_ci,
@@ -70,21 +70,51 @@ fn runs_each(command: &str) -> CheckScope {
 
 /// Checks run elsewhere again: something was pushed, or somebody asks for them or for how they ended.
 fn starts_ci(line: &LocatedItem<'_>) -> bool {
-    const CALLS: [&str; 6] = [
+    let is_push = |finding: &Finding| matches!(finding, Finding::Pushed | Finding::PullRequest(_));
+    line.item.findings.iter().any(is_push) || looks_at_ci(line) || says_ci_passes(line)
+}
+
+/// A call asks for checks elsewhere, or for how they ended.
+fn looks_at_ci(line: &LocatedItem<'_>) -> bool {
+    const CALLS: [&str; 7] = [
         "gh run rerun",
         "gh run watch",
         "gh run view",
+        "gh run list",
         "gh pr checks",
         "gh pr merge",
         "gh workflow run",
     ];
-    let is_push = |finding: &Finding| matches!(finding, Finding::Pushed | Finding::PullRequest(_));
-    let is_call = || {
-        line.item.kind == ItemKind::Digest && CALLS.iter().any(|call| line.item.text.contains(call))
-    };
-    let says =
-        || line.main && line.item.kind == ItemKind::Agent && ci_passes(line.words()).is_some();
-    line.item.findings.iter().any(is_push) || is_call() || says()
+    line.item.kind == ItemKind::Digest && CALLS.iter().any(|call| line.item.text.contains(call))
+}
+
+fn says_ci_passes(line: &LocatedItem<'_>) -> bool {
+    line.main && line.item.kind == ItemKind::Agent && ci_passes(line.words()).is_some()
+}
+
+/// That checks elsewhere failed when somebody looked at them last, and nobody did behind the last push.
+pub fn not_seen_since(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let is_push = |finding: &Finding| matches!(finding, Finding::Pushed);
+    let pushed = lines
+        .iter()
+        .rposition(|line| line.item.findings.iter().any(is_push))?;
+    let before = lines[..pushed].iter().enumerate().rev();
+    let mut looks = before.filter_map(|(at, line)| Some((at, fails_in_ci(line)?)));
+    let (looked, _) = looks.next().filter(|(_, fails)| *fails)?;
+    let is_seen = |line: &LocatedItem<'_>| looks_at_ci(line) || says_ci_passes(line);
+    let is_known =
+        lines[looked + 1..].iter().any(says_ci_passes) || lines[pushed + 1..].iter().any(is_seen);
+    (!is_known).then(|| lines[pushed].source(CI_NOT_SEEN.to_owned()))
+}
+
+const CI_NOT_SEEN: &str = "CI failed when it was looked at last, before the last push";
+
+/// Whether a call that looked at checks elsewhere shows that they failed; who reads why they did looks at them no more.
+fn fails_in_ci(line: &LocatedItem<'_>) -> Option<bool> {
+    let is_look = looks_at_ci(line) && !line.item.text.contains("--log");
+    let ran = is_look.then(|| RanCommand::of(line)).flatten()?;
+    let is_red = ran.failed || is_clean(ran.output) == Some(false);
+    Some(is_red && !is_ci_open(ran.output))
 }
 
 /// The agent's last sentence that says that checks elsewhere passed, up to the next look at some.
@@ -94,4 +124,41 @@ pub fn says_ci_passed(later: &[LocatedItem<'_>]) -> bool {
         .take_while(|line| !starts_ci(line) || line.item.kind == ItemKind::Agent);
     let mut said = until.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     said.any(|line| ci_passes(line.words()).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_push_after_red_checks_is_to_be_looked_at() {
+        let call = |text, findings| LocatedItem::sample(ItemKind::Digest, 1, text, findings);
+        let (failed, worked) = ([Finding::Failed { key: 1 }], [Finding::Worked { key: 1 }]);
+        let red = call(
+            "Action: Bash(gh pr checks 7) → exit 1: E2E fail 3m",
+            &failed[..],
+        );
+        let open = call(
+            "Action: Bash(gh pr checks 7) → exit 8: E2E pending",
+            &failed[..],
+        );
+        let push = call("Action: Bash(git push) → ok", &[Finding::Pushed]);
+        let look = call(
+            "Action: Bash(gh run list --limit 3) → 3 lines, 200 bytes",
+            &worked[..],
+        );
+        let green = LocatedItem::sample(ItemKind::Agent, 1, "Agent: All CI checks pass.", &[]);
+        let told = |lines: &[LocatedItem<'_>]| not_seen_since(lines).map(|step| step.what);
+        let wants = Some(CI_NOT_SEEN.to_owned());
+        assert_eq!(told(&[red, push]), wants);
+        for lines in [
+            &[red, push, look][..],
+            &[red, green, push],
+            &[red, push, green],
+            &[push, red],
+            &[open, push],
+        ] {
+            assert_eq!(told(lines), None);
+        }
+    }
 }

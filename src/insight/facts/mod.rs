@@ -168,6 +168,8 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.pull_requests = pull_requests::pull_requests(lines);
     let open = pull_requests::open(&summary.pull_requests, &summary.next_steps);
     summary.next_steps.extend(open);
+    let unseen = later_checks::not_seen_since(lines);
+    summary.next_steps.extend(unseen);
     let has_ended = summary.outcome == Some(SessionOutcome::Completed);
     let unverified = unverified::unverified(lines, has_ended);
     summary.next_steps.extend(unverified);
