@@ -109,12 +109,15 @@ pub fn not_seen_since(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
 
 const CI_NOT_SEEN: &str = "CI failed when it was looked at last, before the last push";
 
-/// Whether a call that looked at checks elsewhere shows that they failed; who reads why they did looks at them no more.
+/// Whether a call that looked at checks elsewhere shows that they failed; who reads why they did looks at them no more. Of
+/// other calls than these a failure may be their own: a merge that isn't allowed, a run that isn't there.
 fn fails_in_ci(line: &LocatedItem<'_>) -> Option<bool> {
+    const TELLING: [&str; 2] = ["gh pr checks", "gh run watch"];
     let is_look = looks_at_ci(line) && !line.item.text.contains("--log");
     let ran = is_look.then(|| RanCommand::of(line)).flatten()?;
+    let tells = TELLING.iter().any(|call| ran.command.starts_with(call));
     let is_red = ran.failed || is_clean(ran.output) == Some(false);
-    Some(is_red && !is_ci_open(ran.output))
+    Some(tells && is_red && !is_ci_open(ran.output))
 }
 
 /// The agent's last sentence that says that checks elsewhere passed, up to the next look at some.
@@ -151,12 +154,34 @@ mod tests {
         let told = |lines: &[LocatedItem<'_>]| not_seen_since(lines).map(|step| step.what);
         let wants = Some(CI_NOT_SEEN.to_owned());
         assert_eq!(told(&[red, push]), wants);
+        let some = call(
+            "Action: Bash(gh pr checks 7 | grep E2E) → E2E fail 3m",
+            &worked[..],
+        );
+        let why = call(
+            "Action: Bash(gh run view 9 --log-failed) → 200 lines, 22 KB",
+            &worked[..],
+        );
+        assert_eq!(told(&[some, why, push]), wants);
+        let passed = call("Action: Bash(gh pr checks 7) → E2E pass 3m", &worked[..]);
+        let merge = call(
+            "Action: Bash(gh pr merge 7) → exit 1: not mergeable",
+            &failed[..],
+        );
+        let chain = call(
+            "Action: Bash(git push && gh pr checks 7) → exit 1: rejected",
+            &failed[..],
+        );
         for lines in [
             &[red, push, look][..],
             &[red, green, push],
             &[red, push, green],
             &[push, red],
             &[open, push],
+            &[red, passed, push],
+            &[red, push, look, push],
+            &[merge, push],
+            &[chain, push],
         ] {
             assert_eq!(told(lines), None);
         }
