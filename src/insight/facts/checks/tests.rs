@@ -138,11 +138,11 @@ fn a_check_of_another_place_is_another_check() {
     let run = |line, text| LocatedItem::sample(ItemKind::Digest, line, text, &OK);
     let web = run(
         1,
-        "Action: Bash(cd /s/shop/apps/web && npx tsc --noEmit 2>&1 | head -50) → ok, no output",
+        "Action: Bash(cd /s/shop/apps/web && tsc --noEmit 2>&1 | head -50) → ok, no output",
     );
     let api = run(
         2,
-        "Action: Bash(cd /s/shop/apps/api && npx tsc --noEmit 2>&1 | head -50) → 30 lines, 3.8 KB",
+        "Action: Bash(cd /s/shop/apps/api && tsc --noEmit 2>&1 | head -50) → 30 lines, 3.8 KB",
     );
     let told = |lines: &[LocatedItem<'_>]| {
         let runs = checks(lines).into_iter().map(|run| run.what);
@@ -155,15 +155,12 @@ fn a_check_of_another_place_is_another_check() {
     let failing = failing.map(|step| step.what);
     assert_eq!(
         failing.as_deref(),
-        Some("Failed when it ran last: npx tsc --noEmit in api")
+        Some("Failed when it ran last: tsc --noEmit in api")
     );
     // the shell is still there, and one folder has several names
-    let here = run(3, "Action: Bash(npx tsc --noEmit) → ok, no output");
+    let here = run(3, "Action: Bash(tsc --noEmit) → ok, no output");
     assert_eq!(told(&[api, here]), [at("", true)]);
-    let named = run(
-        3,
-        "Action: Bash(cd apps/api; npx tsc --noEmit) → ok, no output",
-    );
+    let named = run(3, "Action: Bash(cd apps/api; tsc --noEmit) → ok, no output");
     assert_eq!(told(&[api, named]), [at("", true)]);
     let part = run(
         1,
@@ -178,7 +175,7 @@ fn a_check_of_another_place_is_another_check() {
 
 #[test]
 fn what_was_tested_since_was_built() {
-    let built = "Action: Bash(go build ./cart 2>&1 | head) → 3 lines, 257 bytes";
+    let built = "Action: Bash(go build ./cart) → exit 1: undefined: total";
     let passed = |runner: &str| {
         [Finding::Tests(crate::model::finding::TestCounts {
             runner: runner.into(),
