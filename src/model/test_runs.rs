@@ -106,6 +106,9 @@ pub struct CheckRun {
     pub said: Option<String>,
     /// An earlier run failed.
     pub failed_before: bool,
+    /// What the last run that failed said first, where its exit code told that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Files were changed after it.
     pub changed_after: bool,
     /// Only the agent's words say how it ended.

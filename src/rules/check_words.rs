@@ -26,6 +26,11 @@ impl CheckScope {
         !other.is_none() && self.0 & other.0 == other.0
     }
 
+    /// It looks at how it is written, which no compiler does.
+    pub fn looks_at_form(self) -> bool {
+        self.meets(CheckScope::LINT)
+    }
+
     /// Both look at something.
     pub fn meets(self, other: CheckScope) -> bool {
         self.0 & other.0 != 0
@@ -43,7 +48,13 @@ pub fn scope(command: &str) -> CheckScope {
     let is_runner = words
         .peek()
         .is_some_and(|first| TABLE.runners.contains(*first));
-    words.fold(CheckScope::default(), |all, word| {
+    let begins = |kind: &Kind| {
+        let commands = &kind(&TABLE).commands;
+        commands.iter().any(|begin| command.starts_with(begin))
+    };
+    let begun = KINDS.iter().filter(|(kind, _)| begins(kind));
+    let begun = begun.fold(CheckScope::default(), |all, (_, scope)| all.with(*scope));
+    words.fold(begun, |all, word| {
         let found = KINDS
             .iter()
             .filter(|(kind, _)| kind(&TABLE).has(word))
@@ -54,6 +65,11 @@ pub fn scope(command: &str) -> CheckScope {
         let whole = KINDS.iter().filter(|_| is_task);
         whole.fold(all.with(found), |all, (_, scope)| all.with(*scope))
     })
+}
+
+/// A program that runs a project's own tasks: what one of them found says nothing of another.
+pub fn runs_tasks(program: &str) -> bool {
+    TABLE.runners.contains(program)
 }
 
 /// A program that only checks what is written.
@@ -100,6 +116,8 @@ struct Table {
 struct Words {
     programs: FxHashSet<String>,
     words: FxHashSet<String>,
+    #[serde(default)]
+    commands: Vec<String>,
 }
 
 impl Words {

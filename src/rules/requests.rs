@@ -339,6 +339,14 @@ pub fn is_chatter(sentence: &str) -> bool {
     let sentence = sentence.trim_start_matches('*');
     let rest = without_any(sentence, &TABLE.chatter);
     let curt = without_any(sentence, &TABLE.curt);
+    let praises = |end: &String| {
+        sentence
+            .trim_end_matches(['.', '!'])
+            .ends_with(end.as_str())
+    };
+    if TABLE.praise.iter().any(praises) && !says(sentence) {
+        return true;
+    }
     rest.is_some_and(|rest| !says(rest)) || curt.is_some_and(|rest| !rest.contains(' '))
 }
 
@@ -390,6 +398,7 @@ struct Written {
     speaks: FxHashSet<String>,
     offers: Vec<String>,
     chatter: Vec<String>,
+    praise: Vec<String>,
     curt: Vec<String>,
     stale: Vec<String>,
     headings: FxHashSet<String>,
@@ -486,6 +495,10 @@ mod tests {
         assert!(
             is_chatter("Done!")
                 && is_chatter("Analysis complete; here's the report.")
+                && is_chatter("The page of carts looks good.")
+                && !is_chatter(
+                    "The page shows all carts of the shop, and each of them looks good."
+                )
                 && !is_chatter("Done: the parser reads both forms of the header now.")
         );
     }

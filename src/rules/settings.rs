@@ -33,15 +33,15 @@ pub fn is_known(path: &str) -> bool {
 
 /// What differs between two versions of some lines: what got another name, then the rest in the order
 /// of the new ones, then what is no more there; at most a dozen. A setting is named with the sections
-/// above it, as far as they are among the lines. Lists, and values over several lines, are passed over, as is what came or
-/// went with an element of a list in YAML: the name of a step is no setting of the file.
+/// above it, as far as they are among the lines. Lists, and values over several lines, are passed over, as is what came
+/// with an element of a list in YAML, or went from one: the name of a step is no setting of the file.
 pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
     let Some(format) = format(path) else {
         return Vec::new();
     };
     let (mut old, new) = (settings(old, format), settings(new, format));
     let mut all: Vec<ChangedSetting> = renamed_sections(&mut old, &new);
-    let (with_old, with_new) = (old.elements_beside(&new), new.elements_beside(&old));
+    let (in_old, with_new) = (old.in_elements(), new.elements_beside(&old));
     let (sections, old, new) = (&new.sections, &old.values, &new.values);
     let (mut set, mut gone) = (Vec::new(), Vec::new());
     for key in keys(new) {
@@ -56,7 +56,7 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
                 set.extend(own.map(|now| changed(key, None, Some(now))));
             }
             (lost, []) => {
-                let lost = lost.iter().filter(|was| !with_old.contains(&(key, **was)));
+                let lost = lost.iter().filter(|was| !in_old.contains(&(key, **was)));
                 gone.extend(lost.map(|was| changed(key, Some(was), None)));
             }
             // nobody can say which took the place of which
@@ -68,7 +68,7 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
         |key: &&str| values(new, key).is_empty() && !sections.iter().any(|section| section == key);
     for key in keys(old).filter(is_gone) {
         let lost = values(old, key).into_iter();
-        let lost = lost.filter(|was| !with_old.contains(&(key, *was)));
+        let lost = lost.filter(|was| !in_old.contains(&(key, *was)));
         gone.extend(lost.map(|was| changed(key, Some(was), None)));
     }
     all.extend(renamed_settings(&mut gone, &mut set));
@@ -287,8 +287,17 @@ fn settings(text: &str, format: Format) -> Settings {
 impl Settings {
     /// What stands in elements that the other version doesn't have.
     fn elements_beside(&self, other: &Settings) -> Vec<(&str, &str)> {
+        self.of_elements(|begins| !other.elements.contains_key(begins))
+    }
+
+    /// What stands in elements: others, which no line shows, may set the same.
+    fn in_elements(&self) -> Vec<(&str, &str)> {
+        self.of_elements(|_| true)
+    }
+
+    fn of_elements(&self, counts: impl Fn(&str) -> bool) -> Vec<(&str, &str)> {
         let own = self.elements.iter();
-        let own = own.filter(|(begins, _)| !other.elements.contains_key(*begins));
+        let own = own.filter(|(begins, _)| counts(begins));
         let values = own.flat_map(|(_, values)| values);
         let pair = |nth: &usize| {
             let (key, value) = &self.values[*nth];
@@ -455,6 +464,12 @@ mod tests {
             "steps:\n  - name: Pack\n    run: pack\n    with: a",
             "steps:\n  - name: Sign\n    run: sign\n    shell: sh\n  - name: Pack\n    run: pack\n    with: b\nlevel: 9",
             "steps.with: a → b; level: (none) → 9",
+        ),
+        (
+            "deploy.yml",
+            "- name: Look\n  env:\n    HOST: a\n  run: b",
+            "- name: Look\n  env:\n    DOMAIN: c\n  run: b",
+            "env.DOMAIN: (none) → c",
         ),
         (
             "release.yml",

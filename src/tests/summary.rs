@@ -265,6 +265,68 @@ fn a_session_of_which_only_a_sub_agents_log_is_here_has_its_page() {
     assert_eq!(summary["decisions"], serde_json::json!([]), "nobody's");
 }
 
+#[test]
+fn what_a_lead_tells_a_member_of_its_team_is_the_members_task() {
+    let desk = super::forget::desk();
+    let told = |by: &str, words: &str| {
+        format!("<teammate-message teammate_id=\"{by}\">\n{words}\n</teammate-message>")
+    };
+    let task = told(
+        "team-lead",
+        "{\"type\":\"task_assignment\",\"taskId\":\"1\"}",
+    ) + "\n\n"
+        + &told(
+            "team-lead",
+            "Never use owls. Count the mice of the whole house.",
+        );
+    let log = |member: serde_json::Value| {
+        let talk = [
+            ("user", task.clone()),
+            ("assistant", "There are three mice in the house.".to_owned()),
+            (
+                "user",
+                told("cat", "I count seven of them, I want them all."),
+            ),
+        ];
+        let lines = talk.iter().zip(0..).map(|((kind, words), nth)| {
+            let line = record("eeee", kind, words, false);
+            let mut line: serde_json::Value = serde_json::from_str(&line).expect("a record");
+            line["uuid"] = format!("00000000-0000-4000-8000-eeee0000000{nth}").into();
+            line["agentName"] = member.clone();
+            format!("{line}\n")
+        });
+        lines.collect::<String>()
+    };
+    desk.write(
+        ".claude/projects/-d/eeee.jsonl",
+        &log("mouse-counter".into()),
+    );
+    assert_eq!(desk.run("sessionmill run --all").exit, Exit::Done);
+    let summary = &desk.run("sessionmill show eeee --json").json()["summary"];
+    assert_eq!(
+        summary["objective"]["what"],
+        "Count the mice of the whole house (owls)"
+    );
+    assert_eq!(
+        summary["result"]["what"],
+        "There are three mice in the house."
+    );
+    let none = serde_json::json!([]);
+    assert_eq!(
+        (&summary["requests"], &summary["decisions"]),
+        (&none, &none)
+    );
+    // in the lead's own log people ask
+    let other = super::forget::desk();
+    other.write(
+        ".claude/projects/-d/eeee.jsonl",
+        &log(serde_json::Value::Null),
+    );
+    assert_eq!(other.run("sessionmill run --all").exit, Exit::Done);
+    let summary = &other.run("sessionmill show eeee --json").json()["summary"];
+    assert_eq!(summary["objective"], serde_json::Value::Null);
+}
+
 /// A line of a log in a project on Windows.
 fn record(session: &str, kind: &str, words: &str, is_sub_agents: bool) -> String {
     let nth = u8::from(kind == "assistant");

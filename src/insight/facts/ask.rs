@@ -11,7 +11,7 @@ use crate::rules::words::{content_words, is_same, tokens};
 const ASK_CHARS_MAX: usize = 700;
 
 /// Of what a pasted document says first.
-const DOCUMENT_CHARS_MAX: usize = 380;
+const DOCUMENT_CHARS_MAX: usize = 500;
 
 /// Of an error that was pasted.
 const ERROR_CHARS_MAX: usize = 200;
@@ -70,21 +70,31 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
             is_gap = true;
             continue;
         }
-        let apart =
-            part.is_point || part.is_heading || part.begins && (is_list || text.ends_with(':'));
+        // `Implement this plan: Carts add up`
+        let is_title = part.is_heading && text.ends_with(':') && !text.contains('\n');
+        let apart = part.is_point
+            || part.is_heading && !is_title
+            || part.begins && (is_list || text.ends_with(':')) && !is_title;
         let gap = match std::mem::take(&mut is_gap) && !text.is_empty() {
             true => " …",
             false => "",
         };
         let joint = match () {
             () if text.is_empty() => "",
-            () if apart || part.begins => "\n",
+            () if apart || part.begins && !is_title => "\n",
             () if text.ends_with(['.', '?', '!', ':', ';', ',']) || !gap.is_empty() => " ",
             () => ". ",
         };
         let mark = if part.is_point { "- " } else { "" };
         text.extend([gap, joint, mark]);
-        text.push_str(&shortened(part.sentence, ASK_CHARS_MAX));
+        let sentence = match is_title {
+            true => part
+                .sentence
+                .strip_prefix("Plan: ")
+                .unwrap_or(part.sentence),
+            false => part.sentence,
+        };
+        text.push_str(&shortened(sentence, ASK_CHARS_MAX));
         is_list = part.is_point || is_list && !part.begins;
     }
     if is_gap {
@@ -194,8 +204,15 @@ mod tests {
         );
         let plan = "User: Implement this plan:\n\n# Two parsers\n\n## Context\n\nThe parser grew over the years and \
             nobody can read it any more.\n\n## Steps\n\n- one";
-        let wants = "Implement this plan:\nTwo parsers\n“The parser grew over the years and nobody can read it \
+        let wants = "Implement this plan: Two parsers\n“The parser grew over the years and nobody can read it \
             any more.”";
+        assert_eq!(
+            told(plan, "Implement this plan: Two parsers").as_deref(),
+            Some(wants)
+        );
+        let plan = "User: Implement this plan:\n\n# Two parsers\n\n## Context\n\nThe parser of the shop reads all carts well. Three gaps have to be \
+            closed:\n\n1. **Rows** — they are cut. Nobody sees it.\n2. **Sums** — none of them is shown\n3. No page\n\n## Steps\n\n- one";
+        let wants = "Implement this plan: Two parsers\n“The parser of the shop reads all carts well. Three gaps have to be closed: Rows; Sums; No page.”";
         assert_eq!(
             told(plan, "Implement this plan: Two parsers").as_deref(),
             Some(wants)
@@ -220,7 +237,8 @@ mod tests {
     #[test]
     fn of_a_document_what_is_wrong_is_told() {
         let long = "The shop prints a page for each cart that somebody left in it, and one for each day of the week besides. \
-            All of these pages have the same head and the same foot, which nobody has looked at since the last year began, and all of them lie in two folders, one for the day and one for its night.";
+            All of these pages have the same head and the same foot, which nobody has looked at since the last year began, and all of them lie in two folders, one for the day and one for its night, each with a list of its pages, which is made \
+            anew whenever one of them is printed, and with a page that says when that was.";
         let fault = "Currently, totals of both pages are rounded for each row, so that the day's total differs from its carts.";
         let plan = format!(
             "User: Implement this plan:\n\n# Two pages\n\n{long} {fault}\n\n## Steps\n\n- one"

@@ -283,20 +283,15 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
     let mut all: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
     let mut staged: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
     let mut work: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
-    let (mut commits, mut helped) = (false, false);
+    // `is_staged`: what is about to be committed was listed behind the working tree
+    let (mut commits, mut helped, mut is_staged) = (false, false, false);
     for line in lines {
         helped |= !line.main || is_agents(line.item.text);
         for finding in line.item.findings {
             match finding {
                 Finding::Commit { .. } => {
                     commits = true;
-                    for (path, file) in std::mem::take(&mut staged) {
-                        if let Some(known) = all.get_mut(path) {
-                            add(&mut known.what, file.what);
-                        } else if !file.what.uncounted || !is_known(&all, path) {
-                            all.insert(path, file);
-                        }
-                    }
+                    commit(std::mem::take(&mut staged), &mut all);
                 }
                 Finding::Stat {
                     path,
@@ -317,7 +312,11 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                     match of {
                         // a list of names says less than a diffstat before it
                         Tree::Staged if *drawn && is_known(&staged, path) => {}
-                        Tree::Staged => _ = staged.insert(path.as_str(), file),
+                        Tree::Staged => {
+                            // a list of names may be one of several
+                            is_staged |= added + removed > 0;
+                            staged.insert(path.as_str(), file);
+                        }
                         // what was counted before may be of several commits
                         Tree::Last if commits => {
                             let known = all.entry(path.as_str()).or_insert_with(|| file.clone());
@@ -326,6 +325,7 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                             }
                         }
                         Tree::Work if helped && is_named(lines, path) => {
+                            is_staged = false;
                             work.insert(path.as_str(), file);
                         }
                         Tree::Last | Tree::Work => {}
@@ -342,10 +342,26 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
             }
         }
     }
+    // what was not among that lay there before the session
+    work.retain(|path, _| !is_staged || staged.contains_key(path) || all.contains_key(path));
     for (path, file) in work {
         all.entry(path).or_insert(file);
     }
     all
+}
+
+/// What was staged is in a commit.
+fn commit<'t>(
+    staged: BTreeMap<&'t str, Sourced<ChangedFile>>,
+    all: &mut BTreeMap<&'t str, Sourced<ChangedFile>>,
+) {
+    for (path, file) in staged {
+        if let Some(known) = all.get_mut(path) {
+            add(&mut known.what, file.what);
+        } else if !file.what.uncounted || !is_known(all, path) {
+            all.insert(path, file);
+        }
+    }
 }
 
 /// Several commits changed a file.

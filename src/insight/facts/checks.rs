@@ -5,6 +5,7 @@ use super::later_checks::{Overlap, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand, call, is_hook};
 use super::unseen_runs;
+use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
@@ -20,6 +21,9 @@ const CHECKS_MAX: usize = 6;
 
 /// Of what a command said more is no word on how it ended.
 const SAID_CHARS_MAX: usize = 60;
+
+/// It says which fault, not all of it.
+const FAULT_CHARS_MAX: usize = 110;
 
 /// The last run of each command, in the order in which these stood in the log.
 pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
@@ -48,7 +52,10 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
             true => changed_texts,
             false => changed,
         };
-        run.what.changed_after = changed > seen.at && (hooked < changed || !run.what.passed);
+        let is_again = || is_superseded(&run.what, &lines[changed + 1..], Overlap::All);
+        run.what.changed_after = changed > seen.at
+            && (hooked < changed || !run.what.passed)
+            && !(run.what.passed && is_again());
         Some(run)
     });
     let mut told: Vec<_> = told.collect();
@@ -77,13 +84,17 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
                 true => call.ci_state(&check),
                 false => call.state(&check),
             };
-            let key = key(words);
+            let key = key(words, check.place.as_deref());
             let is_same = |seen: &Seen| {
                 seen.key == key && may_be_one_place(seen.place.as_deref(), check.place.as_deref())
             };
             let known = all.iter().rposition(is_same);
             let known = known.map(|known| all.remove(known));
-            let failed = known.is_some_and(|seen| seen.failed || seen.passed == Some(false));
+            let failed = known
+                .as_ref()
+                .is_some_and(|seen| seen.failed || seen.passed == Some(false));
+            let before = known.and_then(|seen| seen.run.what.fault);
+            let fault = (state == Some(false)).then(|| call.fault()).flatten();
             all.push(Seen {
                 at,
                 passed: state,
@@ -92,6 +103,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
                 run: line.source(CheckRun {
                     command: shown(words),
                     said: state.and_then(|_| call.said(&check)),
+                    fault: fault.or(before),
                     ..CheckRun::default()
                 }),
                 key,
@@ -127,7 +139,9 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
         true => NOT_AGAIN,
         false => FAILING,
     };
-    let at = failing.what.place.as_ref();
+    let command = &failing.what.command;
+    let is_named = |place: &&String| command.split(' ').any(|word| word == place.as_str());
+    let at = failing.what.place.as_ref().filter(|place| !is_named(place));
     let at = at.map_or(String::new(), |place| format!(" in {place}"));
     Some(Sourced {
         what: format!("{lead}{}{at}", failing.what.command),
@@ -222,6 +236,8 @@ impl RanCommand<'_> {
             CheckEnd::Own => Some(true),
             CheckEnd::First if self.failed || only_lists(&check.words) => None,
             CheckEnd::First => Some(true),
+            // its output said so, not the exit code of what passed that on
+            CheckEnd::Printed if self.failed && !self.ended_badly() => Some(false),
             CheckEnd::Output | CheckEnd::Printed if self.failed => None,
             CheckEnd::Printed if is_size(self.output) && prints_only_faults(&check.words) => {
                 Some(false)
@@ -245,9 +261,22 @@ impl RanCommand<'_> {
         }
     }
 
+    /// The line's exit code told of an error.
+    fn ended_badly(&self) -> bool {
+        self.output.starts_with("exit ") || self.output.starts_with("failed")
+    }
+
     /// The output stands there, and no word of trouble in it.
     fn is_shown(&self) -> bool {
         !is_size(self.output) && is_clean(self.output).is_none() && !is_absent(self.output)
+    }
+
+    /// What it complained of first; nothing where that only says that something failed.
+    fn fault(&self) -> Option<String> {
+        let said = self.output.strip_prefix("exit ")?;
+        let (_, said) = said.split_once(": ")?;
+        let says = said.contains(' ') && !said.starts_with("no tests");
+        says.then(|| shortened(said, FAULT_CHARS_MAX))
     }
 
     /// What the line printed, where that is of this command.
@@ -278,14 +307,16 @@ fn shown(words: &[String]) -> String {
     shown.join(" ")
 }
 
-/// What makes two commands runs of the same: the words that are no options, paths or numbers.
-fn key(words: &[String]) -> Vec<String> {
+/// What makes two commands runs of the same: the words that are no options, paths or numbers, and don't say of what part
+/// of the project it is.
+fn key(words: &[String], place: Option<&str>) -> Vec<String> {
     const WORDS_MAX: usize = 4;
     let is_name =
         |word: &&String| !word.starts_with('-') && !word.contains(['/', '\\', '.', '=', '*']);
     words
         .iter()
         .filter(is_name)
+        .filter(|word| Some(word.as_str()) != place)
         .take(WORDS_MAX)
         .cloned()
         .collect()
@@ -299,9 +330,17 @@ fn changes(line: &LocatedItem<'_>, counts: impl Fn(&str) -> bool) -> bool {
     })
 }
 
-/// Not a text for people: most checks don't read those.
+/// Not a text for people, nor one for git: most checks don't read those.
 fn is_code(path: &str) -> bool {
-    const TEXTS: [&str; 5] = [".md", ".mdx", ".rst", ".adoc", "LICENSE"];
+    const TEXTS: [&str; 7] = [
+        ".md",
+        ".mdx",
+        ".rst",
+        ".adoc",
+        "LICENSE",
+        ".gitignore",
+        ".gitattributes",
+    ];
     !TEXTS.iter().any(|end| path.ends_with(end))
 }
 

@@ -8,8 +8,8 @@ use super::points::{
 use crate::rules::reports::{is_conclusion, is_proof, restates};
 
 /// More: the summary is a log again; fewer: the result stands behind.
-const LINES_MAX: usize = 24;
-pub const BEGINNING_CHARS_MAX: usize = 1_500;
+const LINES_MAX: usize = 30;
+pub const BEGINNING_CHARS_MAX: usize = 2_000;
 
 /// A point of a list says what it is about in its beginning; so all points of a long list have room.
 const POINT_CHARS_MAX: usize = 200;

@@ -1,16 +1,17 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
+mod asked_back;
 mod last_words;
 mod offers;
 
 use super::committed::committed;
-use super::line::LocatedItem;
+use super::line::{LocatedItem, edits};
 use super::meanwhile::meanwhile;
 use super::options::with_option;
 use super::pasted_failures::{ERROR_CHARS_MAX, shown};
 use super::prompts::{Prompt, exchange, opens};
 use super::prose::links_shortened;
-use super::words::{points_back, shortened};
+use super::words::{folded, points_back, shortened};
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -18,6 +19,7 @@ use crate::model::summary::{SessionCommit, SessionOutcome, Sourced};
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same};
+use asked_back::asks_back;
 use last_words::{answers_aside, last_said, said_until};
 use offers::{agreed, with_offer, words_before};
 use rustc_hash::FxHashSet;
@@ -88,7 +90,11 @@ pub fn requests(
         let last = is_open.then(|| last_said(lines, prompt)).flatten();
         let answer = answer.or(last.as_deref().map(Answer::Last));
         let own = others_answer(lines, prompt, answer.as_ref(), &mut of_asides);
+        let is_asked_back = !answers.in_result.contains(&prompt.at)
+            && asks_for_work(prompt)
+            && asks_back(lines, prompt);
         let answer = match &own {
+            _ if is_asked_back => None,
             Some(own) => own.as_deref().map(Answer::Last),
             None => answer,
         };
@@ -96,8 +102,11 @@ pub fn requests(
         let Some(mut text) = said(lines, prompt, answer.as_ref(), failure) else {
             continue;
         };
-        if answers.withdrawn.contains(&prompt.at) && answer.is_none() && !text.ends_with(')') {
-            text.push_str(TAKEN_BACK);
+        let is_withdrawn = answers.withdrawn.contains(&prompt.at) && answer.is_none();
+        match text.ends_with(')') {
+            false if is_withdrawn => text.push_str(TAKEN_BACK),
+            false if is_asked_back => text.push_str(ASKED_BACK),
+            _ => {}
         }
         if answer.is_none()
             && !text.ends_with(NOT_DONE)
@@ -116,25 +125,27 @@ pub fn requests(
             continue;
         }
         if all.iter().all(|known| known.request.what != text) {
-            let exchange = exchange(lines, prompt.at);
-            let mut findings = exchange.iter().flat_map(|line| line.item.findings);
-            let is_edited = findings.any(|finding| matches!(finding, Finding::Changed { .. }));
-            let request = prompt.line.source(text);
+            let is_edited = edits(exchange(lines, prompt.at)) > 0;
             all.push(Listed {
                 at: prompt.at,
                 weight: 2 * usize::from(is_edited) + usize::from(answer.is_some()),
-                request,
+                request: prompt.line.source(text),
             });
         }
     }
+    drop_least(&mut all);
+    let told = all.iter().map(|listed| listed.at).collect();
+    let all = all.into_iter().map(|listed| listed.request);
+    (all.collect(), told)
+}
+
+/// Of many those that something came of stay, and the last ones.
+fn drop_least(all: &mut Vec<Listed>) {
     while all.len() > REQUESTS_MAX {
         let others = 0..all.len() - REQUESTS_LAST;
         let least = others.min_by_key(|nth| (all[*nth].weight, all[*nth].request.what.len()));
         least.map(|nth| all.remove(nth));
     }
-    let told = all.iter().map(|listed| listed.at).collect();
-    let all = all.into_iter().map(|listed| listed.request);
-    (all.collect(), told)
 }
 
 /// What a prompt is answered by instead, where its answer is about what somebody typed meanwhile, or where such an
@@ -217,6 +228,9 @@ const ALSO_IN_RESULT: &str = " (see also Result)";
 /// Stands behind a request whose answer the agent took back.
 const TAKEN_BACK: &str = " (answer taken back)";
 
+/// Stands behind a request that the agent did nothing for but ask how.
+const ASKED_BACK: &str = " (the agent asked back)";
+
 /// It only moves finished work on, and the agent says no more than that it did.
 fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
     let is_short = match answer {
@@ -273,7 +287,7 @@ fn said(
     };
     let text = with_offer(lines, prompt, with_others(best, &requests));
     let text = with_option(text, words_before(lines, prompt).unwrap_or_default());
-    let text = &with_error(prompt, best, text);
+    let text = &with_error(prompt, best, with_quoted(prompt, text));
     let moved = |request: &Request<'_>| is_moved(request.text, answer);
     if best.kind == RequestKind::Ask && requests.iter().all(moved) {
         let is_bare = matches!(answer, None | Some(Answer::Last(_)));
@@ -438,6 +452,22 @@ fn asks_for_nothing(text: &str) -> bool {
     let says = about.iter().filter(is_word).count();
     let lower = text.to_lowercase();
     says == 0 || says < STATEMENT_WORDS_MIN && STATES.iter().any(|start| lower.starts_with(start))
+}
+
+/// `do this`, with the beginning of the agent's words that were pasted below it.
+fn with_quoted(prompt: &Prompt<'_, '_>, text: String) -> String {
+    const QUOTED_CHARS_MAX: usize = 120;
+    match prompt.prose.quoted.filter(|_| is_dependent(&text)) {
+        Some(quoted) => {
+            let asked = text.trim_end_matches(['.', ':', '?', '!']);
+            let quoted = folded(quoted);
+            format!(
+                "{asked}: {}",
+                shortened(quoted.trim_end_matches([':', '.']), QUOTED_CHARS_MAX)
+            )
+        }
+        None => text,
+    }
 }
 
 /// A statement with the error that was pasted beside it.

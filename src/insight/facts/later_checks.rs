@@ -5,7 +5,7 @@ use super::ran::{RUNNING, RanCommand};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
-use crate::rules::check_words::{CheckScope, scope};
+use crate::rules::check_words::{CheckScope, runs_tasks, scope};
 use crate::rules::commands::{
     CommandCheck, bare, checks, is_ci_open, is_clean, may_be_one_place, watches_ci,
 };
@@ -42,8 +42,9 @@ pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Over
         };
         !ran.failed && is_clean && (found.any(is_one) || covers(each()))
     };
-    // whose tests run has built it
-    let program = words.first().copied();
+    // whose tests run has built it; lint is another matter, and so is what a runner of tasks built
+    let is_built = |program: &&str| !failed.looks_at_form() && !runs_tasks(program);
+    let program = words.first().copied().filter(is_built);
     let tested = |finding: &Finding| match finding {
         Finding::Tests(run) => run.failed == 0 && run.runner.split(' ').next() == program,
         _ => false,

@@ -30,6 +30,7 @@ mod meanwhile;
 mod next_headings;
 mod objective;
 mod options;
+mod other_counts;
 mod outline;
 mod overtaken;
 mod pasted_failures;
@@ -157,6 +158,9 @@ fn in_the_middle(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
 fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     [summary.decisions, summary.agent_decisions] = decided::listed(lines);
     summary.tests = test_runs::test_runs(lines);
+    let runs = other_counts::counted(lines);
+    let said = summary.result.iter_mut().chain(&mut summary.steps);
+    said.for_each(|said| other_counts::drop_other_counts(&mut said.what, &runs));
     summary.checks = checks::checks(lines);
     summary.untested =
         summary.tests.is_none() && untested::is_untested(lines, &summary.files_modified);

@@ -1,10 +1,11 @@
 //! Headings of an agent's words that say that what follows comes next, or isn't done.
 
+use super::sections::{is_heading, rank};
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
 /// What headings about what comes next say, in lower case.
-const NEXT: [&str; 37] = [
+const NEXT: [&str; 40] = [
     "next step",
     "next up",
     "what's next",
@@ -37,12 +38,34 @@ const NEXT: [&str; 37] = [
     "you'll need to",
     "you’ll need to",
     "you still need to",
+    "you must ",
+    "you need to",
+    "you have to",
     "before you merge",
     "before the release",
     "manual steps",
     "limitation",
     "caveat",
 ];
+
+/// Where words are about what comes next: below such a heading, up to the next one of its rank.
+#[derive(Default)]
+pub(super) struct NextSection {
+    /// The rank of that heading.
+    rank: Option<usize>,
+}
+
+impl NextSection {
+    /// The next line stands there; `may_begin`: something was said before it.
+    pub(super) fn has(&mut self, line: &str, may_begin: bool) -> bool {
+        if may_begin && is_about_next(line) {
+            self.rank = self.rank.or(Some(rank(line)));
+            return true;
+        }
+        let ends = |below: &mut usize| is_heading(line) && rank(line) <= *below;
+        self.rank.take_if(ends).is_none() && self.rank.is_some()
+    }
+}
 
 /// What may stand before a single word of these.
 const BEFORE_NEXT: [&str; 24] = [
@@ -125,6 +148,7 @@ mod tests {
             ("### Suggested follow-ups", true),
             ("**Cart.tsx** (persistent \"What's next\" section):", false),
             ("**Pages of the todo list:**", false),
+            ("**You must set the `CART_KEY` of the shop:**", true),
             ("Tests of the remaining carts:", false),
             ("Next steps", false),
         ] {

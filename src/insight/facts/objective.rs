@@ -150,7 +150,7 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
                 let is_ask = told.kind == RequestKind::Ask && !is_reply;
                 let asks = is_ask || asks_something(told.text);
                 let says = about(told.text).len() >= WEAK_WORDS_MAX && !is_pointer(told.text);
-                asks && is_whole && says
+                asks && is_whole && says && !is_no_task(told.text)
             };
             let ask = all.iter().find(asks)?.text;
             let is_new = !text.contains(ask) && ask.chars().count() <= room;
@@ -176,6 +176,20 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
         .iter()
         .map(|(_, ask)| format!("{THEN}{ask}"))
         .collect()
+}
+
+/// `do the same for the shop`, where what is done again stands in another prompt, or a rule: `use the small one from now on`.
+fn is_no_task(ask: &str) -> bool {
+    const CUES: [&str; 6] = [
+        "do the same",
+        "same thing",
+        "going forward",
+        "from now on",
+        "in the future",
+        "no longer",
+    ];
+    let ask = ask.to_lowercase();
+    CUES.iter().any(|cue| ask.contains(cue))
 }
 
 /// Stands before an ask of a later prompt.

@@ -5,7 +5,7 @@ mod links;
 mod logs;
 mod reports;
 
-use super::words::folded;
+use super::words::{self, folded};
 use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
 pub use links::links_shortened;
@@ -34,6 +34,8 @@ pub struct Prose<'p> {
     pub pasted: Option<String>,
     /// What a document that was pasted says first, where it has a title.
     pub document: Vec<String>,
+    /// The first line of the agent's own words that was pasted.
+    pub quoted: Option<&'p str>,
     /// What was pasted stands in a line of its own words.
     pub is_cut: bool,
 }
@@ -202,12 +204,38 @@ impl<'p> Prose<'p> {
         let ends = |nth: &usize| self.headings.contains(nth) || self.points.contains(nth);
         let next = (first + 1..self.sentences.len()).take_while(|nth| !ends(nth));
         let all = std::iter::once(first).chain(next).take(DOCUMENT_SENTENCES);
-        // what a colon leads to was shown, not said
         let said = all.map(|nth| match self.sentences[nth].strip_suffix(':') {
-            Some(led) => format!("{led} …"),
+            Some(led) => match self.heads_behind(nth) {
+                // what was shown, not said
+                heads if heads.is_empty() => format!("{led} …"),
+                heads => format!("{led}: {}.", heads.join("; ")),
+            },
             None => self.sentences[nth].clone(),
         });
         said.collect()
+    }
+
+    /// What the points are about that stand right behind a sentence.
+    fn heads_behind(&self, nth: usize) -> Vec<String> {
+        const HEADS_MAX: usize = 6;
+        const HEAD_CHARS_MAX: usize = 80;
+        let is_own = |nth: &usize| !self.headings.contains(nth) && !self.lines.contains(nth);
+        let mut heads = Vec::new();
+        let mut at = nth + 1;
+        while heads.len() < HEADS_MAX && self.points.contains(&at) {
+            let point = self.sentences[at].trim_end_matches(['.', ':']);
+            let marks = [": ", " — ", " – ", " - "].iter();
+            let end = marks.filter_map(|mark| point.find(mark)).min();
+            heads.push(words::shortened(
+                &point[..end.unwrap_or(point.len())],
+                HEAD_CHARS_MAX,
+            ));
+            // its other sentences
+            at = (at + 1..self.sentences.len())
+                .find(|nth| !is_own(nth))
+                .unwrap_or(usize::MAX);
+        }
+        heads
     }
 
     /// Drops sentences, the last ones first.
@@ -262,7 +290,9 @@ impl<'p> Prose<'p> {
             // a program's own points
             let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•')
                 || nth > 0 && is_step(bare, || is_next_pasted(text, nth));
-            if is_drawn || is_pasted(bare) || is_code && point(bare) == bare || before.has(bare) {
+            let is_shown = is_drawn || is_pasted(bare) || is_code && point(bare) == bare;
+            if is_shown || before.has(bare) {
+                self.quoted = self.quoted.or((!is_shown).then(|| point(bare)));
                 self.error = self.error.or_else(|| error(bare));
                 failed = failed.or_else(|| failure(bare));
                 paragraph.has_pasted(bare);

@@ -1,28 +1,30 @@
 //! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
+mod open;
+
 use super::conclusions::{conclusion, stated_with_conclusion};
 use super::done_at_last::done_at_last;
 use super::fitted::{BEGINNING_CHARS_MAX, fitted_with};
 use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
 use super::last_words::{SHORT_BYTES, is_cut, is_list, last_said};
 use super::line::LocatedItem;
-use super::points::{cut_late, is_point, without_mark};
+use super::points::{cut_late, is_point};
 use super::prompts::{Prompt, exchange, starts};
 use super::remarks;
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
 use super::stated::{STEP_BYTES_MAX, one_line, stated};
 use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
-use super::words::{folded, points_back, shortened};
+use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
 use crate::rules::overtaken::fails;
-use crate::rules::replies::{asks_which, lists_options};
+use crate::rules::replies::{Reply, reply};
 use crate::rules::reports::sums_up;
-use crate::rules::requests::{RequestKind, is_move, is_objection, request};
-use crate::rules::words::{content_words, sentences};
+use crate::rules::requests::{RequestKind, is_objection, request};
+use open::{asks_back, asks_to_choose, proposes, proposes_work};
 use rustc_hash::FxHashSet;
 
 /// Shorter ones say that something is done, not what.
@@ -35,7 +37,7 @@ const STEPS_MAX: usize = 20;
 const OTHER_STEPS_MAX: usize = 2;
 
 /// Beside steps a result has room for so much.
-const RESULT_CHARS_MAX: usize = 1_300;
+const RESULT_CHARS_MAX: usize = 1_700;
 
 /// Of it, what answers the objective where more was done for another request.
 const OPENING_CHARS_MAX: usize = 750;
@@ -174,7 +176,7 @@ fn opening_text(
     main: &Answer<'_, '_>,
 ) -> String {
     match (answer.came, main.came) {
-        _ if main.is_account => answer.step().unwrap_or_default(),
+        _ if main.is_account => answer.step(STEP_BYTES_MAX).unwrap_or_default(),
         // what was found before the change may be what the change overtook
         (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
         (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
@@ -224,7 +226,10 @@ fn drop_told(steps: &mut Vec<(usize, Sourced<String>)>, mut seen: Vec<String>) {
 /// What was done last behind an account of the session: merged, closed, cleaned up.
 fn behind<'l, 't>(answers: &mut Vec<Answer<'l, 't>>, at: usize) -> Option<Answer<'l, 't>> {
     let is_later = |answer: &Answer<'_, '_>| {
-        answer.at > at && answer.is_done && !answer.is_partial && answer.step().is_some()
+        answer.at > at
+            && answer.is_done
+            && !answer.is_partial
+            && answer.step(STEP_BYTES_MAX).is_some()
     };
     let later = answers
         .iter()
@@ -247,22 +252,35 @@ fn opening<'l, 't>(
     let next = asked.next().map(|(at, _)| at).filter(|at| *at != main.at);
     let of = |at: usize| answers.iter().position(|answer| answer.at == at);
     let nth = of(first).or_else(|| next.and_then(of))?;
-    Some(answers.remove(nth))
+    // what was proposed was then done
+    let is_done = |nth: &usize| answers[*nth].came != Came::Said && answers[*nth].says();
+    let proposed = answers[nth].is_taken_up && answers[nth].came != Came::Changed;
+    let done = next.and_then(of).filter(is_done).filter(|_| proposed);
+    Some(answers.remove(done.unwrap_or(nth)))
 }
 
 /// In the order of time a line for each answer, the largest ones, and for the last.
 fn steps(answers: &[Answer<'_, '_>], last: Option<usize>) -> Vec<(usize, Sourced<String>)> {
     let mut steps: Vec<(usize, Sourced<String>)> = Vec::new();
+    // few of them are no long list
+    let bytes_max = match answers.len() <= FEW_STEPS {
+        true => FEW_BYTES_MAX,
+        false => STEP_BYTES_MAX,
+    };
     for answer in answers {
         let is_last = Some(answer.at) == last;
         let has_room = steps.len() < STEPS_MAX;
-        if let Some(step) = answer.step().filter(|_| is_last || has_room) {
+        if let Some(step) = answer.step(bytes_max).filter(|_| is_last || has_room) {
             steps.push((answer.at, answer.line.source(step)));
         }
     }
     steps.sort_by_key(|(at, _)| *at);
     steps
 }
+
+/// So many answers may be told at more length.
+const FEW_STEPS: usize = 5;
+const FEW_BYTES_MAX: usize = 380;
 
 /// It says what stood there, not how.
 const AT_FIRST_CHARS_MAX: usize = 500;
@@ -328,7 +346,11 @@ fn answers<'l, 't>(
         let late = (nth + 1) as f64 / opening.len() as f64;
         let exchange = exchange(lines, prompt.at);
         let is_last = next.is_none();
-        let mut answer = Answer::of(exchange, (prompt.at, late), asks_for_work(prompt), is_last)?;
+        let agrees = || matches!(reply(prompt.line.words()), Some(Reply::Agrees));
+        let ran = |finding: &Finding| matches!(finding, Finding::Worked { .. });
+        let is_run = || exchange.iter().flat_map(|line| line.item.findings).any(ran);
+        let is_asked = asks_for_work(prompt) || agrees() && is_run();
+        let mut answer = Answer::of(exchange, (prompt.at, late), is_asked, is_last)?;
         answer.is_account =
             is_list(answer.line.words()) && prompt.prose.sentences.iter().any(|said| sums_up(said));
         answer.weight += if answer.is_account {
@@ -522,21 +544,21 @@ impl<'l, 't> Answer<'l, 't> {
     }
 
     /// The beginning of an answer with what it comes to, where that stands further behind.
-    fn with_conclusion(&self, step: String) -> String {
+    fn with_conclusion(&self, step: String, bytes_max: usize) -> String {
         let is_answer = self.came != Came::Changed && !self.is_partial;
         let comes_to = is_answer.then(|| conclusion(self.line.words())).flatten();
-        let comes_to = comes_to.map(|said| cut_late(&said, STEP_BYTES_MAX));
+        let comes_to = comes_to.map(|said| cut_late(&said, bytes_max));
         match comes_to.filter(|said| !step.contains(&said[..said.floor_char_boundary(SAME_BYTES)]))
         {
-            Some(said) => format!("{} {said}", cut_late(&step, STEP_BYTES_MAX / 2)),
+            Some(said) => format!("{} {said}", cut_late(&step, bytes_max / 2)),
             None => step,
         }
     }
 
-    /// In a line; of a list its first points.
-    fn step(&self) -> Option<String> {
-        let step = one_line(&self.said, STEP_BYTES_MAX);
-        let step = self.with_conclusion(step);
+    /// In a line of so many bytes; of a list its first points.
+    fn step(&self, bytes_max: usize) -> Option<String> {
+        let step = one_line(&self.said, bytes_max);
+        let step = self.with_conclusion(step, bytes_max);
         let (lead, chars_min) = match self.is_partial {
             // a remark of the middle of work says less
             true => (SO_FAR, 2 * RESULT_CHARS_MIN),
@@ -562,37 +584,6 @@ fn is_edit(finding: &&Finding) -> bool {
 
 /// With fewer, the words only ask.
 const ANSWER_BYTES_MIN: usize = 600;
-
-/// They are a list of questions.
-fn asks_back(words: &str) -> bool {
-    const QUESTIONS_MIN: usize = 3;
-    let lines = words.lines().map(str::trim_end);
-    lines.filter(|line| line.ends_with('?')).count() >= QUESTIONS_MIN
-}
-
-/// A plan of what could be done: `Add a flag`.
-fn proposes(said: &[String]) -> bool {
-    let first = said.first().map(|line| without_mark(line));
-    let request = first.and_then(|line| request(sentences(line).next()?));
-    request.is_some_and(|request| request.kind == RequestKind::Ask)
-}
-
-/// They end with the question whether to do what they speak of, not whether to move it on: `Shall I fix it that way?`
-fn proposes_work(words: &str) -> bool {
-    let line = words.trim_end().lines().next_back().unwrap_or_default();
-    let line = folded(line);
-    let Some(last) = sentences(&line).last().filter(|last| last.ends_with('?')) else {
-        return false;
-    };
-    points_back(last) && !content_words(last).iter().any(|word| is_move(word))
-}
-
-/// Which of several shall be done is answered behind it.
-fn asks_to_choose(words: &str) -> bool {
-    let line = words.trim_end().lines().next_back().unwrap_or_default();
-    let line = folded(line);
-    lists_options(words) || line.ends_with('?') && sentences(&line).last().is_some_and(asks_which)
-}
 
 #[cfg(test)]
 mod tests;

@@ -89,13 +89,19 @@ impl Sections {
     }
 }
 
-/// How many marks a heading has; a bold line stands below all of these.
-fn rank(line: &str) -> usize {
+/// How many marks a heading has; a bold line stands below all of these, and a line that only leads on below that.
+pub(super) fn rank(line: &str) -> usize {
     const BOLD: usize = 7;
     match line.len() - line.trim_start_matches('#').len() {
         0 if line.starts_with("**") => BOLD,
+        0 => BOLD + 1,
         marks => marks,
     }
+}
+
+/// A line that is drawn as a heading, and no rule.
+pub(super) fn is_heading(line: &str) -> bool {
+    is_drawn(line) && line.starts_with(['#', '*']) && line.contains(char::is_alphabetic)
 }
 
 /// More than one heading of a rank has another right below it.

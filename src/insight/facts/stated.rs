@@ -3,7 +3,7 @@
 
 use super::code_blocks::{Block, is_preamble, tell_short, without_verse};
 use super::fitted::BEGINNING_CHARS_MAX;
-use super::next_headings::is_about_next;
+use super::next_headings::NextSection;
 use super::points::{cut_late, is_point, points_left, without_mark};
 use super::sections::{Sections, is_drawn, is_picture, is_rule, without_targets};
 use super::words::folded;
@@ -45,6 +45,8 @@ pub fn begun(words: &str) -> (Vec<String>, bool) {
 fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
     let words = &*without_verse(words);
     let (mut block, mut is_all, mut is_before) = (Block::None, true, false);
+    let mut in_menu = false;
+    let mut next = NextSection::default();
     let mut all: Vec<String> = Vec::new();
     let mut bytes = 0;
     let mut columns: Vec<&str> = Vec::new();
@@ -62,8 +64,11 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
             }
         }
         is_before &= !bare.starts_with("## ");
-        if !all.is_empty() && is_about_next(bare) || all.len() == LINES_READ_MAX {
+        if all.len() == LINES_READ_MAX {
             break;
+        }
+        if block != Block::Code && next.has(bare, !all.is_empty()) {
+            continue;
         }
         let is_code = fence || block == Block::Code || is_code(bare);
         // the rule of a table ends no section
@@ -75,6 +80,10 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
             sections.begin(bare, &mut all);
             continue;
         }
+        if in_menu && is_point(line) {
+            continue;
+        }
+        in_menu = leads_to_menu(bare);
         let mut is_header = || lines.peek().is_some_and(|next| is_rule(next.trim_start()));
         is_all &= bytes <= bytes_max;
         let said = match bare.starts_with('|') {
@@ -113,6 +122,11 @@ fn without_menu(lines: &mut Vec<String>) {
     let points = lines[at + 1..].iter().take_while(|line| is_point(line));
     let points = points.count();
     lines.drain(at + 1..=at + points);
+}
+
+/// It asks or offers, and the list below it is of that: `Shall I add a note? Something like:`
+fn leads_to_menu(line: &str) -> bool {
+    line.ends_with(':') && line.contains("? ")
 }
 
 /// A line that is code: `9759b67d chore: use it`.
@@ -306,7 +320,7 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
         let ended = text.ends_with([':', '.', '!', '?', '…']);
         let joint = match () {
             () if text.is_empty() => "",
-            () if in_list && point => "; ",
+            () if in_list && point && !text.ends_with(':') => "; ",
             () if ended => " ",
             () => ". ",
         };
@@ -329,8 +343,11 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
             };
             text.push_str(joint);
             text.push_str(&cut_late(piece, room));
-        } else if in_list && let left @ 1.. = points_left(&lines[nth..]) {
-            text.push_str(&format!("; and {left} more"));
+        } else if in_list && point {
+            match points_left(&lines[nth..]) {
+                0 => text.push_str("; …"),
+                left => text.push_str(&format!("; and {left} more")),
+            }
         }
         break;
     }
@@ -348,7 +365,9 @@ pub(super) fn said(line: &str, first: bool) -> String {
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
         // it is told beside the result as what is left; what follows it in its paragraph hangs on it
-        if !opens && is_undone(sentence) && !is_settled(sentence) {
+        // of a point the bad half is not left out: `It builds. The page fails, as it did before.`
+        let is_half = !out.is_empty() && is_point(line) && is_old_fault(sentence);
+        if !opens && is_undone(sentence) && !is_settled(sentence) && !is_half {
             match out.is_empty() {
                 true => break,
                 false => continue,
@@ -362,7 +381,8 @@ pub(super) fn said(line: &str, first: bool) -> String {
             // what stands behind a point's question hangs on it
             break;
         }
-        if asks || offered(sentence).is_some() || is_idle() || is_moved(sentence) {
+        let is_menu = sentence.ends_with(':') && leads_to_menu(&text);
+        if asks || is_menu || offered(sentence).is_some() || is_idle() || is_moved(sentence) {
             continue;
         }
         if !out.is_empty() {
@@ -378,6 +398,11 @@ pub(super) fn said(line: &str, first: bool) -> String {
         true => out,
         false => format!("{indent}{out}"),
     }
+}
+
+/// It tells of faults that were there before.
+fn is_old_fault(sentence: &str) -> bool {
+    sentence.contains("pre-existing") || sentence.contains("preexisting")
 }
 
 /// `✅ Done` as `- Done`, `🎯 **Done**` as `**Done**`: what is drawn before words says no more than that they begin.

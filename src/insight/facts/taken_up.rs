@@ -53,10 +53,15 @@ fn paths<'t>(lines: &[LocatedItem<'t>]) -> impl Iterator<Item = &'t str> {
     })
 }
 
-/// A prompt that has done what was said before, in a few words: `fix them all`, `yes, do it`. Files were changed then.
+/// A prompt that has done what was said before, in a few words: `fix them all`, `yes, do it`. Files were changed then, or
+/// commands ran that somebody agreed to.
 pub(super) fn is_taken_up(lines: &[LocatedItem<'_>], next: &Prompt<'_, '_>) -> bool {
-    let is_changed = || paths(exchange(lines, next.at)).next().is_some();
-    asks_for_it(next.line.words().trim()) && is_changed()
+    let words = next.line.words().trim();
+    let done = exchange(lines, next.at);
+    let agrees = || matches!(reply(words), Some(Reply::Agrees));
+    let ran = |finding: &Finding| matches!(finding, Finding::Worked { .. });
+    let is_run = || done.iter().flat_map(|line| line.item.findings).any(ran);
+    asks_for_it(words) && (paths(done).next().is_some() || agrees() && is_run())
 }
 
 fn asks_for_it(words: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::model::summary::Sourced;
 use crate::rules::commands;
 use crate::rules::tools::{AnswerKind, tool};
 
-/// Longer lists of checks are no next steps.
+/// Longer lists of commands are no next steps.
 const STEPS_MAX: usize = 2;
 
 /// Longer points have more in them than a look.
@@ -31,9 +31,14 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
     if points.is_empty() || !is_over || !is_done_here(after) {
         return Vec::new();
     }
-    let left = points.iter().filter_map(|point| left(point, after));
-    let steps = left.map(|step| lines[at].source(step));
-    steps.take(STEPS_MAX).collect()
+    let (looks, others): (Vec<&str>, Vec<&str>) = points
+        .iter()
+        .map(String::as_str)
+        .partition(|point| is_look(plain(point)));
+    let not_run = others.iter().filter_map(|point| not_run(point, after));
+    let looks = by_hand(&looks).filter(|_| !is_looked_at(after));
+    let steps = not_run.take(STEPS_MAX).chain(looks);
+    steps.map(|step| lines[at].source(step)).collect()
 }
 
 /// Files were changed, by this agent alone.
@@ -78,16 +83,34 @@ fn point(line: &str) -> Option<&str> {
     })
 }
 
-/// What of a point nobody did.
-fn left(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
-    if is_look(plain(point)) {
-        let point = shortened(&folded(point), POINT_CHARS_MAX);
-        return (!is_looked_at(after)).then(|| format!("{BY_HAND}{point}"));
-    }
+/// A check that a point names and nobody ran.
+fn not_run(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
     let mut codes = point.split('`').skip(1).step_by(2);
     let is_left = |code: &&str| is_check(code) && !is_spoken_of(code, after);
     codes.find(is_left).map(|code| format!("{NOT_RUN}`{code}`"))
 }
+
+/// Points that want somebody to look, as many as have room, and how many more there are.
+fn by_hand(points: &[&str]) -> Option<String> {
+    let mut told: Vec<String> = Vec::new();
+    let mut left = LOOKS_CHARS_MAX;
+    for point in points {
+        let point = shortened(folded(point).trim_end_matches('.'), POINT_CHARS_MAX);
+        let chars = point.chars().count();
+        if chars > left && !told.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(chars);
+        told.push(point);
+    }
+    if told.len() < points.len() {
+        told.push(format!("and {} more", points.len() - told.len()));
+    }
+    (!told.is_empty()).then(|| format!("{BY_HAND}{}", told.join("; ")))
+}
+
+/// Of all looks together.
+const LOOKS_CHARS_MAX: usize = 240;
 
 const NOT_RUN: &str = "Not run, though the plan asks for it: ";
 const BY_HAND: &str = "To be checked, as the plan asks: ";
@@ -97,16 +120,29 @@ fn plain(point: &str) -> &str {
     point.trim_start_matches(['*', '[', ' ', ']'])
 }
 
-/// `Visual check: …`, `Manual: …`.
+/// `Visual check: …`, `Manual: …`, or something that only a running page shows.
 fn is_look(text: &str) -> bool {
+    const LOOKS: [&str; 2] = ["manual", "visual"];
+    const SHOWN: [&str; 10] = [
+        "localhost",
+        "browser",
+        "dev server",
+        "devtools",
+        "drag",
+        "hover",
+        "click",
+        "responsive",
+        "animation",
+        "dark mode",
+    ];
     let text = text.to_lowercase();
-    let looks = ["manual", "visual"];
-    looks.iter().any(|word| text.starts_with(word))
+    LOOKS.iter().any(|word| text.starts_with(word)) || SHOWN.iter().any(|word| text.contains(word))
 }
 
 /// Something that can show a page or runs the program was called, or the agent speaks of a look.
 fn is_looked_at(after: &[LocatedItem<'_>]) -> bool {
-    const CALLS: [&str; 7] = [
+    const CALLS: [&str; 8] = [
+        "localhost",
         "browser",
         "playwright",
         "chrome",
@@ -207,6 +243,22 @@ mod tests {
         let tsc = (ItemKind::Digest, "Action: Bash(bunx tsc --noEmit) → ok");
         let looked = (ItemKind::Digest, "Action: mcp__browser__screenshot → ok");
         assert_eq!(told(&[plan, edit, test, lint, tsc, looked]), none);
+    }
+
+    #[test]
+    fn what_only_a_running_page_shows_is_looked_at() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Verification\n\n1. Open `localhost:7000` and add two carts of one shop to the list\n\
+            2. The row is blue on hover, and so is each of the rows that stand below it in the same shop\n\
+            3. Click a cart: its total stands in the head of the page, beside the name of its shop and its day\n4. Read the page again";
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let wants = [
+            "To be checked, as the plan asks: Open `localhost:7000` and add two carts of one shop to the list; The row is blue \
+            on hover, and so is each of the rows that stand below it in the same shop; and 1 more",
+        ];
+        assert_eq!(told(&[(ItemKind::Prompt, plan), edit]), wants);
+        let served = (ItemKind::Digest, "Action: Bash(curl localhost:7000) → ok");
+        let none: [&str; 0] = [];
+        assert_eq!(told(&[(ItemKind::Prompt, plan), edit, served]), none);
     }
 
     #[test]

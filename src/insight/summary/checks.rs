@@ -27,13 +27,16 @@ fn check(run: &Sourced<CheckRun>) -> String {
         return format!("- passed, says the agent: “{}”{after}", inline(said));
     }
     let said = run.said.as_ref().map(|said| format!(": {}", inline(said)));
+    let fault = run.fault.as_ref();
+    let fault = fault.map_or(String::new(), |fault| format!(" ({})", inline(fault)));
     let ended = match (run.passed, run.failed_before) {
-        (true, false) => "ok",
-        (true, true) => "failed, then ok",
-        (false, _) => "failed",
+        (true, false) => "ok".to_owned(),
+        (true, true) => format!("failed{fault}, then ok"),
+        (false, _) => format!("failed{fault}"),
     };
     let by = if run.by_agent { ", says the agent" } else { "" };
-    let place = run.place.as_ref();
+    let is_named = |place: &&String| command.split(' ').any(|word| word == place.as_str());
+    let place = run.place.as_ref().filter(|place| !is_named(place));
     let place = place.map_or(String::new(), |place| format!(" in `{}`", inline(place)));
     format!(
         "- `{command}`{place} {ended}{by}{}{after}",

@@ -4,9 +4,13 @@
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
 use super::test_scope::{TestScope, test_scope};
+#[cfg(test)]
+use crate::rules::sentence_cues::tests::Samples;
 use crate::rules::shell;
 use crate::rules::table;
+use crate::rules::terminal::plain;
 use aho_corasick::AhoCorasick;
+use regex::Regex;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -112,6 +116,26 @@ pub fn is_clean(output: &str) -> Option<bool> {
         true => Some(clean),
         false => None,
     }
+}
+
+/// The end of what a line printed says that the check failed whose output it is; where a filter stands behind that, the exit
+/// code is the filter's. `parts`: start and end of the output. Below a microsecond where nothing hints at one.
+pub fn printed_failure(line: &str, parts: [&str; 2]) -> bool {
+    const LINES_MAX: usize = 12;
+    let text = if parts[1].is_empty() {
+        parts[0]
+    } else {
+        parts[1]
+    };
+    let from = memchr::memrchr_iter(b'\n', text.trim_end().as_bytes());
+    let from = from.take(LINES_MAX).last().map_or(0, |at| at + 1);
+    let last = plain(&text[from..]);
+    let says = || last.lines().any(|line| TABLE.ended.is_match(line.trim()));
+    let prints = |check: &CommandCheck| check.end == CheckEnd::Printed;
+    line.contains('|')
+        && TABLE.ended_hints.is_match(&*last)
+        && says()
+        && checks(line).iter().any(prints)
 }
 
 /// The output says that what was to check isn't there.
@@ -293,6 +317,15 @@ fn operator(rest: &str) -> (usize, &str) {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct WrittenEnded {
+    hints: Vec<String>,
+    patterns: Vec<String>,
+    #[cfg(test)]
+    samples: Samples,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Written {
     classes: Vec<String>,
     hints: Vec<String>,
@@ -311,6 +344,7 @@ struct Written {
     clean: Vec<String>,
     written: Vec<String>,
     broken: Vec<String>,
+    ended: WrittenEnded,
     #[cfg(test)]
     samples: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -334,6 +368,8 @@ struct Table {
     clean: AhoCorasick,
     written: AhoCorasick,
     broken: AhoCorasick,
+    ended: Regex,
+    ended_hints: AhoCorasick,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -352,6 +388,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         clean: words(&written.clean),
         written: words(&written.written),
         broken: words(&written.broken),
+        ended: table::regex(&format!("(?:{})", written.ended.patterns.join(")|(?:"))),
+        ended_hints: AhoCorasick::new(&written.ended.hints).expect("words"),
         all_classes: [&written.classes[..], &written.test_classes[..]].concat(),
         classes: written.classes,
         test_classes: written.test_classes,
@@ -385,6 +423,29 @@ mod tests {
             });
             assert_eq!(found.collect::<BTreeMap<_, _>>(), wants, "{line}");
         }
+        let piped = |line: &str| printed_failure("npm run lint 2>&1 | tail -5", [line, ""]);
+        written.ended.samples.hold(piped);
+        for line in [
+            "bun run lint 2>&1 | tail -10",
+            "swift build --package-path shop 2>&1 | tail -10",
+        ] {
+            let output = "src/a.ts\n  1:1  error  no total\n\n✖ 5 problems (5 errors, 0 warnings)\n  4 errors and 0 warnings \
+                potentially fixable with the `--fix` option.\n\nerror: script \"lint\" exited with code 1";
+            assert!(
+                printed_failure(line, [output, ""]),
+                "{line}: {:?}",
+                checks(line)
+            );
+        }
+        let broken = ["", "2 problems\n✖ 2 problems (2 errors, 0 warnings)\n"];
+        assert!(
+            !printed_failure("npm run lint", broken),
+            "the exit code tells"
+        );
+        assert!(
+            !printed_failure("cat lint.log | tail -5", broken),
+            "no check"
+        );
     }
 
     #[test]

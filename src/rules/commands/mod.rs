@@ -16,7 +16,8 @@ mod tests;
 
 pub use checks::{
     CheckEnd, CommandCheck, checks, checks_or_tests, is_absent, is_ci_open, is_clean, is_written,
-    may_be_one_place, names_tests, only_lists, prints_only_faults, watches_ci, whole_test_runs,
+    may_be_one_place, names_tests, only_lists, printed_failure, prints_only_faults, watches_ci,
+    whole_test_runs,
 };
 pub use standing::{bare, is_setting, standing};
 pub use table::{Class, class};

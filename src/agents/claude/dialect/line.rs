@@ -29,6 +29,8 @@ pub(super) struct Line<'a> {
     pub(super) session: Option<Raw<'a>>,
     pub(super) sidechain: bool,
     pub(super) agent: Option<Raw<'a>>,
+    /// What a member of a team of agents is called, in its own log.
+    pub(super) member: Option<Raw<'a>>,
     pub(super) cwd: Option<Raw<'a>>,
     pub(super) branch: Option<Raw<'a>>,
     pub(super) version: Option<Raw<'a>>,
@@ -73,6 +75,7 @@ impl<'a> Visit<'a, [u8]> for Line<'a> {
             b"timestamp" => &mut self.timestamp,
             b"sessionId" => &mut self.session,
             b"agentId" => &mut self.agent,
+            b"agentName" => &mut self.member,
             b"cwd" => &mut self.cwd,
             b"gitBranch" => &mut self.branch,
             b"version" => &mut self.version,

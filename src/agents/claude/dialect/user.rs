@@ -29,6 +29,10 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
                 first = false;
             }
             b"text" => match spoken(line, &block.text.and_then(string).unwrap_or_default(), 0) {
+                // a lead's words stay apart from a person's
+                EntryKind::Prompt { text, via } if is_of_agent(via) && !line.sidechain => {
+                    record.push(out, EntryKind::Prompt { text, via });
+                }
                 EntryKind::Prompt { text, .. } => {
                     words.push_str(if words.is_empty() { "" } else { "\n\n" });
                     words.push_str(&text);
@@ -117,7 +121,13 @@ fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> EntryKind {
     };
     match INJECTED.people_words(text) {
         Spoken::Machine("interruption") => EntryKind::Fact(Fact::Interrupted),
-        Spoken::Machine(reason) if pictures == 0 => EntryKind::Noise(reason.into()),
+        Spoken::Machine(reason) if pictures == 0 => match task_of_lead(line, text) {
+            Some(task) => EntryKind::Prompt {
+                text: task.to_owned(),
+                via: PromptOrigin::Agent,
+            },
+            None => EntryKind::Noise(reason.into()),
+        },
         Spoken::Machine(_) => prompt(line, marker),
         Spoken::Words(words) => {
             let gap = if words.is_empty() || marker.is_empty() {
@@ -128,6 +138,28 @@ fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> EntryKind {
             prompt(line, format!("{words}{gap}{marker}"))
         }
     }
+}
+
+fn is_of_agent(via: PromptOrigin) -> bool {
+    via == PromptOrigin::Agent
+}
+
+/// What the lead of a team of agents tells a member, in the member's own log: nobody else asks for anything there. What
+/// programs tell each other (`{"type":"task_assignment",…}`) is none.
+fn task_of_lead<'t>(line: &Line<'_>, text: &'t str) -> Option<&'t str> {
+    const LEAD: &str = "team-lead";
+    const OPENS: &str = "<teammate-message ";
+    let member = line.member.and_then(inside)?;
+    if member == LEAD.as_bytes() {
+        return None;
+    }
+    let said = text.split(OPENS).skip(1).filter_map(|said| {
+        let (tag, said) = said.split_once('>')?;
+        let is_lead = tag.contains(&format!("teammate_id=\"{LEAD}\""));
+        is_lead.then(|| said.split("</teammate-message>").next())?
+    });
+    let mut said = said.map(str::trim);
+    said.find(|said| !said.is_empty() && !said.starts_with('{'))
 }
 
 fn prompt(line: &Line<'_>, text: String) -> EntryKind {

@@ -166,6 +166,8 @@ fn git_tells_the_files_that_no_call_changed() {
     let helped = line(2, "Action: Task(\"mend c.rs\") → done", &[]);
     let after = [edit, helped, line(3, "", &work)];
     assert_eq!(found(&after), [own(), "c.rs true".into()]);
+    let listed = [after[0], after[1], after[2], line(4, "", &staged)];
+    assert_eq!(found(&listed), [own()], "it is not to be committed");
     let put_back = [after[0], after[1], after[2], line(4, "", &restored)];
     assert_eq!(found(&put_back), [own()], "it is as it was");
     let one = |path: &str, by_git: &str| is_same(path, by_git);

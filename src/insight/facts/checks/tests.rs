@@ -16,6 +16,7 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
             place: _,
             passed,
             said,
+            fault: _,
             failed_before,
             changed_after,
             by_agent,
@@ -360,4 +361,59 @@ fn a_check_of_a_program_that_nobody_knows_is_one() {
     let left = failing(&all, &lines).map(|step| step.what);
     let wants = "Failed when it ran last: shop order check --stage=end";
     assert_eq!(left.as_deref(), Some(wants));
+}
+
+#[test]
+fn what_a_check_complained_of_is_told_with_it() {
+    let edit = [Finding::Changed {
+        path: "/p/a.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let calls = [
+        (
+            "Action: Bash(cargo check) → exit 101: error[E0599]: no method named `total` found",
+            &FAILED[..],
+        ),
+        ("Action: Edit(a.rs) → +1 −0", &edit),
+        ("Action: Bash(cargo check) → 2 lines, 90 bytes", &OK),
+        (
+            "Action: Bash(npm run lint | tail -3) → 9 lines, 1 KB",
+            &FAILED,
+        ),
+    ];
+    let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
+        LocatedItem::sample(ItemKind::Digest, line, text, findings)
+    });
+    let runs = checks(&lines.collect::<Vec<_>>()).into_iter();
+    let told: Vec<_> = runs
+        .map(|run| (run.what.command, run.what.passed, run.what.fault))
+        .collect();
+    let fault = "error[E0599]: no method named `total` found".to_owned();
+    let wants = [
+        ("cargo check".to_owned(), true, Some(fault)),
+        ("npm run lint".to_owned(), false, None),
+    ];
+    assert_eq!(told, wants);
+}
+
+#[test]
+fn a_check_that_another_one_covers_is_not_stale() {
+    let edit = [Finding::Changed {
+        path: "/p/a.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let calls = [
+        ("Action: Bash(cargo check) → ok, no output", &OK[..]),
+        ("Action: Edit(a.rs) → +1 −0", &edit),
+        (
+            "Action: Bash(cargo clippy --all-targets) → ok, no output",
+            &OK,
+        ),
+    ];
+    assert_eq!(
+        told(&calls),
+        ["cargo check true ", "cargo clippy --all-targets true "]
+    );
 }

@@ -45,7 +45,8 @@ pub(super) fn with_offer(
     let is_yes = first.is_some_and(|word| YES.contains(&word.to_lowercase().as_str()));
     let says = content_words(&text);
     let says = says.iter().filter(|word| !is_idle(word)).count();
-    let is_bare = says <= WORDS_MAX && points_back(&text);
+    let agrees = || matches!(reply(words), Some(Reply::Agrees));
+    let is_bare = says <= WORDS_MAX && (points_back(&text) || agrees());
     if !is_yes && !is_bare {
         return text;
     }

@@ -397,3 +397,52 @@ fn a_short_word_says_that_what_was_agreed_on_is_done() {
     assert_eq!(told("Agent: Posted a comment on shop."), [wants]);
     assert!(!told("Agent: Done.").concat().contains("Done"));
 }
+
+#[test]
+fn what_only_points_at_quoted_words_is_told_with_them() {
+    let answer =
+        "Agent: The page is up.\n\nYou must set the key of the shop in its settings first of all.";
+    let talk = [
+        (ItemKind::Prompt, "User: bring the page up"),
+        (ItemKind::Agent, answer),
+        (
+            ItemKind::Prompt,
+            "User: Can you do this?:\n\nYou must set the key of the shop in its settings first of all.",
+        ),
+        (
+            ItemKind::Agent,
+            "Agent: The key of the shop is set, and the page reads it.",
+        ),
+    ];
+    let wants = "do this: You must set the key of the shop in its settings first of all → The key of the shop is set, \
+        and the page reads it.";
+    assert_eq!(listed(&talk), [wants]);
+}
+
+#[test]
+fn who_only_asks_back_has_not_done_it() {
+    let plan = "Agent: Here's what I'll do when the night is over:\n\n1. Empty the cart\n2. Close the shop\n\nWhich would you \
+        prefer, a script or a word from you? I can also do it by hand.";
+    let talk = [
+        (ItemKind::Prompt, "User: look at the shop"),
+        (ItemKind::Agent, "Agent: The shop is open all night."),
+        (
+            ItemKind::Prompt,
+            "User: close the shop after the last order",
+        ),
+        (ItemKind::Agent, plan),
+        (
+            ItemKind::Prompt,
+            "User: how many carts are there in the shop?",
+        ),
+        (
+            ItemKind::Agent,
+            "Agent: There are 7 carts in the shop at this hour.",
+        ),
+    ];
+    let wants = [
+        "close the shop after the last order (the agent asked back)",
+        "how many carts are there in the shop? → There are 7 carts in the shop at this hour.",
+    ];
+    assert_eq!(listed(&talk), wants);
+}

@@ -225,7 +225,8 @@ fn an_answer_is_told_with_what_it_comes_to() {
         .iter()
         .map(|(_, step)| step.what.as_str())
         .collect();
-    let wants = "Totals come from the cart alone. No page adds anything. Recommendation: round the sum first, since no page \
-        reads the rows. Rows may follow.";
+    let wants = "Totals come from the cart alone. No page adds anything. The cart could round each row, or the sum of all \
+        rows, or both of them in one place. Recommendation: round the sum first, since no page reads the rows. Rows may \
+        follow.";
     assert_eq!(steps, [wants]);
 }

@@ -81,6 +81,16 @@ fn titles_questions_of_points_and_short_code_are_told_apart() {
             Some("Two things are open.\n2. A name is missing."),
         ),
         (
+            "Checked:\n- Builds: the cart builds. The shop has pre-existing errors in its page. Both are linked.",
+            Some(
+                "Checked:\n- Builds: the cart builds. The shop has pre-existing errors in its page. Both are linked.",
+            ),
+        ),
+        (
+            "The page has no note.\n\nShall I add one? Something like:\n\n- made by a machine\n- ask a human\n\nIt is one line.",
+            Some("The page has no note.\nIt is one line."),
+        ),
+        (
             "The only setting that you need is:\n\n```json\n\"mode\": \"manual\"\n```\n\nIt is local.",
             Some("The only setting that you need is: `\"mode\": \"manual\"`\nIt is local."),
         ),
@@ -135,4 +145,29 @@ fn a_bold_line_that_leads_to_code_is_no_sentence() {
     let words = "The page has two parts.\n\n**Rows of the cart (lines 40-71, in one file of `shop`):**\n```rust\nfn a() {\n\
         }\nfn b() {\n}\n```\n";
     assert_eq!(stated(words), ["The page has two parts."]);
+}
+
+#[test]
+fn points_below_a_point_hang_on_it_in_one_line() {
+    let lines = [
+        "It is sent when:",
+        "- the cart is paid",
+        "- one of these changes:",
+        "  - the price",
+        "  - the sum",
+    ];
+    let lines = lines.map(str::to_owned);
+    let wants = "It is sent when: the cart is paid; one of these changes: the price; the sum";
+    assert_eq!(one_line(&lines, STEP_BYTES_MAX), wants);
+}
+
+#[test]
+fn what_stands_behind_what_comes_next_is_read_again() {
+    let words = "## Prices: sent\n\nPrices are sent to the shop.\n\nCaveats:\n- as text only\n\n## Carts: not sent\n\n\
+        Nothing sends them.\n\n## Next steps\n\n- send them\n\nShall I?";
+    let wants = [
+        "- Prices: sent: Prices are sent to the shop.",
+        "- Carts: not sent: Nothing sends them.",
+    ];
+    assert_eq!(stated(words), wants);
 }
