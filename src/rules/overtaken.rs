@@ -20,6 +20,11 @@ pub fn is_unmerged(sentence: &str) -> bool {
     TABLE.unmerged.says(sentence)
 }
 
+/// The sentence says what goes on, or what will soon be so.
+pub fn is_forecast(sentence: &str) -> bool {
+    TABLE.forecast.says(sentence)
+}
+
 /// The sentence says what the work does now.
 pub fn claims(sentence: &str) -> bool {
     TABLE.claims.says(sentence)
@@ -53,6 +58,7 @@ struct Rows<C> {
     left: C,
     local: C,
     unmerged: C,
+    forecast: C,
     claims: C,
     removes: C,
     withdraws: C,
@@ -66,6 +72,7 @@ static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
         left: written.left.into(),
         local: written.local.into(),
         unmerged: written.unmerged.into(),
+        forecast: written.forecast.into(),
         claims: written.claims.into(),
         removes: written.removes.into(),
         withdraws: written.withdraws.into(),
@@ -88,6 +95,7 @@ mod tests {
         written.left.samples.hold(is_left);
         written.local.samples.hold(is_local);
         written.unmerged.samples.hold(is_unmerged);
+        written.forecast.samples.hold(is_forecast);
         written.claims.samples.hold(claims);
         written.removes.samples.hold(removes);
         written.withdraws.samples.hold(withdraws);

@@ -4,6 +4,7 @@
 mod headed;
 mod points;
 mod proposed;
+mod prose;
 
 use super::line::LocatedItem;
 use super::options::option_of;
@@ -21,6 +22,7 @@ use crate::rules::replies::{
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentences as all_sentences};
+use prose::{is_graded, is_prose, speaks_of_self};
 
 /// Decisions of people in one session that are listed; more of them are seldom decisions.
 const DECISIONS_MAX: usize = 10;
@@ -314,13 +316,9 @@ fn said(words: &str) -> Vec<Stated> {
         return Vec::new();
     };
     let is_short = words.len() <= PROMPT_BYTES_MAX;
-    decisions(words, |sentence| is_short || speaks_of_self(sentence))
-}
-
-fn speaks_of_self(sentence: &str) -> bool {
-    const SELF: [&str; 8] = ["i", "i'd", "i’d", "i'm", "i’m", "let's", "let’s", "lets"];
-    let mut words = sentence.split_whitespace();
-    words.any(|word| SELF.contains(&word.to_lowercase().trim_matches(',')))
+    decisions(words, |sentence| {
+        (is_short || speaks_of_self(sentence)) && !is_graded(sentence)
+    })
 }
 
 /// What was said before an answer.
@@ -530,23 +528,6 @@ fn picked_for(sentences: &[String]) -> Option<&String> {
 
 /// Most of a longer prompt was pasted: a report, a plan, a log.
 const TYPED_BYTES_MAX: usize = 1_500;
-
-/// Words of a sentence; fewer, or with signs of code between them, are settings, paths and commands.
-fn is_prose(sentence: &str) -> bool {
-    const WORDS_MIN: usize = 4;
-    const CODE: [&str; 7] = ["\": ", "{{", "}}", "=\"", " | ", "::", "();"];
-    let begins = sentence.starts_with(char::is_alphabetic);
-    let words = sentence.split_whitespace();
-    let is_word = |word: &&str| {
-        word.chars()
-            .all(|c| c.is_alphabetic() || ",.;:!'’()-".contains(c))
-    };
-    let (words, plain) = (words.clone().count(), words.filter(is_word).count());
-    // languages without blanks have few words
-    let is_long = words >= WORDS_MIN || !sentence.is_ascii();
-    let is_code = CODE.iter().any(|sign| sentence.contains(sign));
-    begins && is_long && !is_code && plain * 3 >= words * 2
-}
 
 /// What people stated, each sentence; questions and code are none.
 pub fn stated(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {

@@ -1,6 +1,7 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
 mod asked_back;
+mod beside;
 mod last_words;
 mod offers;
 
@@ -8,10 +9,11 @@ use super::committed::committed;
 use super::line::{LocatedItem, edits};
 use super::meanwhile::meanwhile;
 use super::options::with_option;
-use super::pasted_failures::{ERROR_CHARS_MAX, shown};
+use super::pasted_failures::shown;
 use super::prompts::{Prompt, exchange, opens};
 use super::prose::links_shortened;
-use super::words::{folded, points_back, shortened};
+use super::taken_up::Withdrawn;
+use super::words::shortened;
 use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
@@ -20,9 +22,10 @@ use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same};
 use asked_back::asks_back;
-use last_words::{answers_aside, last_said, said_until};
+use beside::{is_dependent, with_error, with_quoted};
+use last_words::{answers_aside, last_said, said_so_far, said_until};
 use offers::{agreed, with_offer, words_before};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Requests of one session that are listed, and of these the last ones in any case.
 const REQUESTS_MAX: usize = 14;
@@ -60,8 +63,8 @@ pub struct Answers<'a> {
     pub steps: &'a [(usize, Sourced<String>)],
     /// Those that the result tells.
     pub in_result: &'a [usize],
-    /// Those that it took back.
-    pub withdrawn: &'a FxHashSet<usize>,
+    /// Those that were taken back.
+    pub withdrawn: &'a FxHashMap<usize, Withdrawn>,
     /// Those that are left at the end.
     pub commits: &'a [Sourced<SessionCommit>],
 }
@@ -86,8 +89,9 @@ pub fn requests(
             true => Some(Answer::Result),
             false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
         };
-        let is_open = answer.is_none() && !answers.withdrawn.contains(&prompt.at);
+        let is_open = answer.is_none() && !answers.withdrawn.contains_key(&prompt.at);
         let last = is_open.then(|| last_said(lines, prompt)).flatten();
+        let last = last.or_else(|| said_so_far(lines, prompt).filter(|_| is_open));
         let answer = answer.or(last.as_deref().map(Answer::Last));
         let own = others_answer(lines, prompt, answer.as_ref(), &mut of_asides);
         let is_asked_back = !answers.in_result.contains(&prompt.at)
@@ -102,12 +106,9 @@ pub fn requests(
         let Some(mut text) = said(lines, prompt, answer.as_ref(), failure) else {
             continue;
         };
-        let is_withdrawn = answers.withdrawn.contains(&prompt.at) && answer.is_none();
-        match text.ends_with(')') {
-            false if is_withdrawn => text.push_str(TAKEN_BACK),
-            false if is_asked_back => text.push_str(ASKED_BACK),
-            _ => {}
-        }
+        let withdrawn = answers.withdrawn.get(&prompt.at).copied();
+        let withdrawn = withdrawn.filter(|_| answer.is_none());
+        mark(&mut text, withdrawn, is_asked_back);
         if answer.is_none()
             && !text.ends_with(NOT_DONE)
             && let Some(committed) = committed(lines, prompt.at, answers.commits)
@@ -137,6 +138,20 @@ pub fn requests(
     let told = all.iter().map(|listed| listed.at).collect();
     let all = all.into_iter().map(|listed| listed.request);
     (all.collect(), told)
+}
+
+/// Says behind a request how it was taken back, or that the agent only asked.
+fn mark(text: &mut String, withdrawn: Option<Withdrawn>, is_asked_back: bool) {
+    if let Some(asked) = text.strip_suffix(DONE).filter(|_| withdrawn.is_some()) {
+        text.truncate(asked.len());
+    }
+    match withdrawn {
+        _ if text.ends_with(')') => {}
+        Some(Withdrawn::Said) => text.push_str(TAKEN_BACK),
+        Some(Withdrawn::Undone(_)) => text.push_str(UNDONE),
+        None if is_asked_back => text.push_str(ASKED_BACK),
+        None => {}
+    }
 }
 
 /// Of many those that something came of stay, and the last ones.
@@ -227,6 +242,9 @@ const ALSO_IN_RESULT: &str = " (see also Result)";
 
 /// Stands behind a request whose answer the agent took back.
 const TAKEN_BACK: &str = " (answer taken back)";
+
+/// Stands behind a request whose work somebody then had undone.
+const UNDONE: &str = " (undone later)";
 
 /// Stands behind a request that the agent did nothing for but ask how.
 const ASKED_BACK: &str = " (the agent asked back)";
@@ -375,12 +393,6 @@ fn with_others(best: &Request<'_>, all: &[Request<'_>]) -> String {
     }
 }
 
-/// Few words, one of which stands for what was said before.
-fn is_dependent(text: &str) -> bool {
-    const WORDS_MAX: usize = 3;
-    points_back(text) && content_words(text).len() <= WORDS_MAX
-}
-
 fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut all = String::new();
     for text in texts {
@@ -452,31 +464,6 @@ fn asks_for_nothing(text: &str) -> bool {
     let says = about.iter().filter(is_word).count();
     let lower = text.to_lowercase();
     says == 0 || says < STATEMENT_WORDS_MIN && STATES.iter().any(|start| lower.starts_with(start))
-}
-
-/// `do this`, with the beginning of the agent's words that were pasted below it.
-fn with_quoted(prompt: &Prompt<'_, '_>, text: String) -> String {
-    const QUOTED_CHARS_MAX: usize = 120;
-    match prompt.prose.quoted.filter(|_| is_dependent(&text)) {
-        Some(quoted) => {
-            let asked = text.trim_end_matches(['.', ':', '?', '!']);
-            let quoted = folded(quoted);
-            format!(
-                "{asked}: {}",
-                shortened(quoted.trim_end_matches([':', '.']), QUOTED_CHARS_MAX)
-            )
-        }
-        None => text,
-    }
-}
-
-/// A statement with the error that was pasted beside it.
-fn with_error(prompt: &Prompt<'_, '_>, best: &Request<'_>, text: String) -> String {
-    let error = prompt.prose.error.filter(|error| !text.contains(error));
-    match error.filter(|_| best.kind == RequestKind::Statement) {
-        Some(error) => format!("{text}: {}", shortened(error, ERROR_CHARS_MAX)),
-        None => text,
-    }
 }
 
 /// ` (done)`, ` (not done)`, or nothing where nobody can tell.

@@ -7,7 +7,9 @@ use super::prompts::opens;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, PullRequestState};
 use crate::model::summary::Sourced;
-use crate::rules::overtaken::{claims, concedes, is_left, is_local, is_unmerged, removes};
+use crate::rules::overtaken::{
+    claims, concedes, is_forecast, is_left, is_local, is_unmerged, removes,
+};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_unchanged;
 use crate::rules::words::{content_words, is_same, is_stopword, sentences};
@@ -76,7 +78,8 @@ impl<'l, 't> Overtaken<'l, 't> {
                 kept.push_str(if kept.is_empty() { "" } else { " " });
                 kept.push_str(&rest);
             }
-            match (is_whole, kept.is_empty()) {
+            let says = kept.contains(char::is_alphanumeric);
+            match (is_whole, !says) {
                 (true, _) => Some(line.to_owned()),
                 (false, true) => None,
                 (false, false) => Some(kept),
@@ -95,6 +98,8 @@ struct Later<'o> {
     is_committed: bool,
     is_pushed: bool,
     is_merged: bool,
+    /// The agent spoke again.
+    is_told_on: bool,
     disputes: Vec<&'o [String]>,
     removed: Vec<&'o [String]>,
     restored: Vec<&'o str>,
@@ -114,6 +119,7 @@ impl<'o> Later<'o> {
             }
             _ => false,
         };
+        let is_told = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
         fn behind(said: &[(usize, Vec<String>)], at: usize) -> Vec<&[String]> {
             let later = said.iter().filter(|(other, _)| *other > at);
             later.map(|(_, words)| words.as_slice()).collect()
@@ -123,6 +129,7 @@ impl<'o> Later<'o> {
             is_committed: findings().any(is_made),
             is_pushed: findings().any(|finding| matches!(finding, Finding::Pushed)),
             is_merged: findings().any(is_merge),
+            is_told_on: all.lines[at + 1..].iter().any(is_told),
             disputes: behind(&all.disputes, at),
             removed: behind(&all.removed, at),
             restored: {
@@ -168,6 +175,7 @@ impl<'o> Later<'o> {
         let is_back = |value: &&str| changes_from(sentence, value);
         self.restored.iter().any(is_back)
             || self.is_changed && (is_unchanged(sentence) || is_left(sentence))
+            || self.is_told_on && is_forecast(sentence)
             || self.is_moved_since(sentence)
             || !self.disputes.is_empty() && claims(sentence) && self.is_disputed(sentence)
             || !self.removed.is_empty() && !removes(sentence) && self.is_gone(sentence)
@@ -294,6 +302,20 @@ mod tests {
         assert_eq!(told(0, &[found, edited]), "The cart rounds twice.");
         let wants = "The cart rounds twice. No code was touched.";
         assert_eq!(told(1, &[edited, found]), wants, "it was changed before");
+    }
+
+    #[test]
+    fn what_was_to_be_is_told_until_the_agent_speaks_again() {
+        let words = "Agent: The page serves its logo. The deployment is now running. It should appear in ~3 minutes.";
+        let said = line(1, ItemKind::Agent, words, &[]);
+        let again = line(
+            2,
+            ItemKind::Agent,
+            "Agent: The page still has no logo.",
+            &[],
+        );
+        assert_eq!(told(0, &[said]), said.words());
+        assert_eq!(told(0, &[said, again]), "The page serves its logo.");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::prompts::{Prompt, exchange, starts};
 use super::remarks;
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
 use super::stated::{STEP_BYTES_MAX, one_line, stated};
-use super::taken_up::{is_declined, is_reworked, is_taken_up, withdrawn};
+use super::taken_up::{Withdrawn, is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -25,7 +25,7 @@ use crate::rules::replies::{Reply, reply};
 use crate::rules::reports::sums_up;
 use crate::rules::requests::{RequestKind, is_objection, request};
 use open::{asks_back, asks_to_choose, proposes, proposes_work};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
@@ -59,8 +59,8 @@ pub struct Results {
     pub steps: Vec<(usize, Sourced<String>)>,
     /// The result is an account of the session.
     pub is_account: bool,
-    /// Where prompts stand whose answers the agent took back.
-    pub withdrawn: FxHashSet<usize>,
+    /// Where prompts stand whose answers were taken back.
+    pub withdrawn: FxHashMap<usize, Withdrawn>,
     /// Steps that stand without their request: what came of work is not overtaken as answers are.
     own: FxHashSet<usize>,
 }
@@ -108,7 +108,7 @@ pub fn result(
     };
     let opening = match main.is_account {
         true => behind(&mut answers, main.at),
-        false => opening(&mut answers, &main, prompts, objective),
+        false => opening(&mut answers, &main, prompts, objective, &withdrawn),
     };
     let stands = |answer: &Answer<'_, '_>| !answer.is_menu && !answer.is_waiting;
     let opening = opening.filter(|answer| answer.says() && stands(answer));
@@ -245,12 +245,17 @@ fn opening<'l, 't>(
     main: &Answer<'_, '_>,
     prompts: &[Prompt<'_, '_>],
     objective: Option<&Sourced<String>>,
+    withdrawn: &FxHashMap<usize, Withdrawn>,
 ) -> Option<Answer<'l, 't>> {
     let objective = objective?;
     let mut asked = prompts.iter().map(|prompt| (prompt.at, prompt.line.line));
     let (first, _) = asked.find(|(at, line)| *line == objective.line && *at != main.at)?;
     let next = asked.next().map(|(at, _)| at).filter(|at| *at != main.at);
     let of = |at: usize| answers.iter().position(|answer| answer.at == at);
+    let first = match withdrawn.get(&first) {
+        Some(Withdrawn::Undone(by)) => *by,
+        _ => first,
+    };
     let nth = of(first).or_else(|| next.and_then(of))?;
     // what was proposed was then done
     let is_done = |nth: &usize| answers[*nth].came != Came::Said && answers[*nth].says();
@@ -320,15 +325,15 @@ const NEAR_ANSWERS: usize = 3;
 /// With fewer words two answers are alike by chance.
 const TOPIC_WORDS_MIN: usize = 6;
 
-/// What the agent said last to each request, without what it took back, and where the prompts of that stand.
+/// What the agent said last to each request, without what was taken back, and where the prompts of that stand.
 fn answers<'l, 't>(
     lines: &'l [LocatedItem<'t>],
     prompts: &[Prompt<'_, '_>],
-) -> (Vec<Answer<'l, 't>>, FxHashSet<usize>) {
+) -> (Vec<Answer<'l, 't>>, FxHashMap<usize, Withdrawn>) {
     if prompts.is_empty() {
         // a log that begins in the middle
         let all = Answer::of(lines, (0, 1.0), true, true);
-        return (all.into_iter().collect(), FxHashSet::default());
+        return (all.into_iter().collect(), FxHashMap::default());
     }
     let opening: Vec<&Prompt<'_, '_>> = prompts
         .iter()
@@ -376,7 +381,7 @@ fn answers<'l, 't>(
             answer.weight -= TAKEN_UP_WEIGHT;
         }
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);
-        let is_over = is_refused || is_small_talk || withdrawn.contains(&prompt.at);
+        let is_over = is_refused || is_small_talk || withdrawn.contains_key(&prompt.at);
         (!is_over).then_some(answer)
     });
     let all = each.collect();

@@ -5,6 +5,7 @@ use super::points::{is_point, without_mark};
 use super::words::folded;
 use crate::rules::reports::is_conclusion;
 use crate::rules::requests::is_heading_of_all;
+use crate::rules::words::sentences;
 
 /// Headings of some words, with what stands behind them.
 #[derive(Default)]
@@ -62,11 +63,17 @@ impl Sections {
         self.heading.as_deref().is_some_and(is_conclusion)
     }
 
+    /// A heading waits for what stands behind it.
+    pub(super) fn has_begun(&self) -> bool {
+        self.heading.is_some()
+    }
+
     /// A line that states something.
     pub(super) fn add(&mut self, said: String, all: &mut Vec<String>) {
         match self.heading.take() {
             None => all.push(said),
-            Some(heading) if is_point(&said) || said.ends_with(':') => all.extend([heading, said]),
+            // what leads to code only is left out, and its heading with it
+            Some(heading) if is_point(&said) || only_leads(&said) => all.extend([heading, said]),
             Some(heading) if is_of_all(&heading) => all.push(said),
             Some(heading) => {
                 self.joined.push(all.len());
@@ -142,8 +149,13 @@ fn heading(line: &str) -> Option<String> {
         text.trim_matches(|c: char| matches!(c, '*' | ':' | ' ' | '—' | '–') || is_picture(c));
     let text = without_mark(text);
     let says = text.contains(char::is_alphabetic);
-    (says && !text.ends_with('?')).then(|| format!("{text}:"))
+    // `Fixed!` says no more than what follows
+    let is_cry = text.ends_with('!') && text.split_whitespace().count() <= CRY_WORDS_MAX;
+    (says && !is_cry && !text.ends_with('?')).then(|| format!("{text}:"))
 }
+
+/// Longer cries state something.
+const CRY_WORDS_MAX: usize = 3;
 
 /// Such a heading above everything, in more words than these, is a title.
 const TITLES: [&str; 6] = [
@@ -155,6 +167,12 @@ const TITLES: [&str; 6] = [
     "phase",
 ];
 const TITLE_WORDS: usize = 4;
+
+/// A line that says no more than that something follows.
+fn only_leads(line: &str) -> bool {
+    const BYTES_MAX: usize = 120;
+    line.ends_with(':') && line.len() <= BYTES_MAX && sentences(line).nth(1).is_none()
+}
 
 fn is_of_all(heading: &str) -> bool {
     is_heading_of_all(heading.trim_end_matches(':'))
@@ -183,7 +201,9 @@ const HEADING_WORDS_MAX: usize = 6;
 
 /// A picture among words, or what says how a character is drawn.
 pub(super) fn is_picture(c: char) -> bool {
-    c >= '\u{1f000}'
+    // how much a finding matters
+    const GRADES: [char; 4] = ['🔴', '🟠', '🟡', '🟢'];
+    c >= '\u{1f000}' && !GRADES.contains(&c)
         || matches!(
             c,
             '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{200d}' | '\u{fe0f}'

@@ -99,8 +99,10 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
             false => said(line, bytes == 0),
         };
         bytes += said.len();
-        if !said.is_empty() {
-            sections.add(said, &mut all);
+        match all.last_mut() {
+            _ if said.is_empty() => {}
+            Some(point) if hangs_on(line, point) && !sections.has_begun() => add_to(point, &said),
+            _ => sections.add(said, &mut all),
         }
     }
     sections.begin("", &mut all);
@@ -124,9 +126,32 @@ fn without_menu(lines: &mut Vec<String>) {
     lines.drain(at + 1..=at + points);
 }
 
+/// An indented paragraph below a point of a list belongs to that.
+fn hangs_on(line: &str, point: &str) -> bool {
+    const INDENT: &str = "  ";
+    line.starts_with(INDENT)
+        && !is_point(line)
+        && is_point(point)
+        && !line.trim_start().starts_with('|')
+}
+
+fn add_to(point: &mut String, said: &str) {
+    let ended = point.ends_with(['.', ':', '!', '?', '…']);
+    point.push_str(if ended { " " } else { ". " });
+    point.push_str(said.trim_start());
+}
+
 /// It asks or offers, and the list below it is of that: `Shall I add a note? Something like:`
 fn leads_to_menu(line: &str) -> bool {
-    line.ends_with(':') && line.contains("? ")
+    const ASKS: [&str; 5] = [
+        "Would you like",
+        "Do you want",
+        "Shall I",
+        "Should I",
+        "Want me to",
+    ];
+    let last = line.rsplit(". ").next().unwrap_or_default();
+    line.ends_with(':') && (line.contains("? ") || ASKS.iter().any(|ask| last.starts_with(ask)))
 }
 
 /// A line that is code: `9759b67d chore: use it`.
@@ -211,13 +236,18 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
             kept.push(line.clone());
             continue;
         }
-        if is_point(line) {
-            // what it leads to was left out
-            kept.push(line.trim_end_matches(':').to_owned());
-            continue;
-        }
         let last = sentences(line).last().unwrap_or_default();
         let before = line.strip_suffix(last).unwrap_or_default().trim_end();
+        if is_point(line) {
+            // what it leads to was left out
+            kept.push(
+                match without_mark(before).is_empty() || states_itself(last) {
+                    true => line.trim_end_matches(':').to_owned(),
+                    false => before.to_owned(),
+                },
+            );
+            continue;
+        }
         let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
         let is_alone = is_alone && !shows(line);
         let states = states_itself(last);

@@ -8,17 +8,38 @@ use crate::model::finding::Finding;
 use crate::rules::overtaken::withdraws;
 use crate::rules::replies::{Reply, declines, picks_several, reply};
 use crate::rules::requests::{RequestKind, acts_on, is_idle, is_move, request};
+use crate::rules::table;
 use crate::rules::words::{content_words, sentences};
-use rustc_hash::FxHashSet;
+use regex::Regex;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::LazyLock;
 
 /// What an agent takes back stands at the beginning of its words.
 const WITHDRAWS_BYTES_MAX: usize = 400;
 
-/// Of the prompts at these places, those whose answers the agent took back when it answered the next one.
-pub(super) fn withdrawn(lines: &[LocatedItem<'_>], prompts: &[usize]) -> FxHashSet<usize> {
-    let mut all = FxHashSet::default();
+/// How an answer was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withdrawn {
+    /// The agent said that it was wrong.
+    Said,
+    /// What was done was undone, as the prompt at this place wanted.
+    Undone(usize),
+}
+
+/// Of the prompts at these places, those whose answers the agent took back when it answered the next one, or whose work was
+/// undone because somebody asked for that.
+pub(super) fn withdrawn(
+    lines: &[LocatedItem<'_>],
+    prompts: &[usize],
+) -> FxHashMap<usize, Withdrawn> {
+    let mut all = FxHashMap::default();
     let mut before: Option<usize> = None;
-    for at in prompts {
+    for (nth, at) in prompts.iter().enumerate() {
+        if undoes(lines, *at) {
+            let is_work = |at: &&usize| paths(exchange(lines, **at)).next().is_some();
+            let work = prompts[..nth].iter().rfind(is_work);
+            all.extend(work.map(|work| (*work, Withdrawn::Undone(*at))));
+        }
         let answer = exchange(lines, *at);
         let Some((first, last)) = ends(answer) else {
             continue;
@@ -30,10 +51,24 @@ pub(super) fn withdrawn(lines: &[LocatedItem<'_>], prompts: &[usize]) -> FxHashS
         // who worked in between speaks of that
         let is_edited = paths(answer).next().is_some();
         let is_it = takes_back(first) || !is_edited && takes_back(last);
-        all.extend(before.filter(|_| is_it));
+        all.extend(before.filter(|_| is_it).map(|at| (at, Withdrawn::Said)));
         before = Some(*at);
     }
     all
+}
+
+/// The prompt only asks to undo what was done before it, and the agent says that it did.
+fn undoes(lines: &[LocatedItem<'_>], at: usize) -> bool {
+    static ASKED: LazyLock<Regex> = LazyLock::new(|| {
+        table::regex(
+            r"(?i)^(?:(?:please|ok|okay|no|can you|could you|let's|then|actually)[, ]+)*(?:revert|undo|roll back)(?: (?:this|that|it|them|these|those|the|your|all|last|latest|everything|whole|changes?|commits?|edits?|fix))*(?: please)?\W*$",
+        )
+    });
+    let words = lines[at].words().trim();
+    let said = || ends(exchange(lines, at)).map(|(_, last)| last.words().to_lowercase());
+    let done = ["revert", "restored", "undone", "rolled back", "undid"];
+    let is_done = |said: String| done.iter().any(|word| said.contains(word));
+    ASKED.is_match(words) && said().is_some_and(is_done)
 }
 
 /// The first words of an agent there, and the last ones.
@@ -150,6 +185,54 @@ mod tests {
         assert!(!told(&back).contains("cache"), "{}", told(&back));
         let stays = texts("Agent: It is emptied only at night, so the rows are there all day.");
         assert!(told(&stays).contains("never emptied"));
+    }
+
+    #[test]
+    fn what_somebody_had_undone_is_not_what_came_of_it() {
+        let (cart, shop) = (edit("/p/cart.rs"), edit("/p/shop.rs"));
+        let undone =
+            "Agent: Reverted cleanly: the cart is as it was before the session, and builds.";
+        let lines = [
+            line(ItemKind::Prompt, "User: round the cart once", &[]),
+            line(ItemKind::Digest, "Action: Edit(cart.rs) → +1", &cart),
+            line(
+                ItemKind::Agent,
+                "Agent: The cart rounds once now, at the end of its rows.",
+                &[],
+            ),
+            line(ItemKind::Prompt, "User: revert this change", &[]),
+            line(ItemKind::Digest, "Action: Bash(git restore .) → ok", &[]),
+            line(ItemKind::Agent, undone, &[]),
+            line(
+                ItemKind::Prompt,
+                "User: let the shop open at seven, and close at nine",
+                &[],
+            ),
+            line(ItemKind::Digest, "Action: Edit(shop.rs) → +1", &shop),
+            line(
+                ItemKind::Agent,
+                "Agent: The shop opens at seven and closes at nine, on all days.",
+                &[],
+            ),
+        ];
+        let first = LocatedItem {
+            line: 9,
+            ..lines[0]
+        }
+        .source("round the cart once".to_owned());
+        let mut all = lines;
+        all[0].line = 9;
+        let came = result(&all, &prompts(&all), Some(&first));
+        let opening = came.opening.expect("the objective's").what;
+        assert!(
+            opening.ends_with("as it was before the session, and builds."),
+            "{opening}"
+        );
+        assert_eq!(came.withdrawn.get(&0), Some(&Withdrawn::Undone(3)));
+        let mut kept = all;
+        kept[3] = line(ItemKind::Prompt, "User: revert the order of the rows", &[]);
+        let came = result(&kept, &prompts(&kept), Some(&first));
+        assert!(came.withdrawn.is_empty(), "it is about something else");
     }
 
     #[test]

@@ -32,17 +32,25 @@ fn standing_at(line: &str, depth: u8) -> Vec<String> {
     set.into_iter().flatten().chain(words).collect()
 }
 
-/// `NAME=value` before the first place where a program is named.
+/// `NAME=value` before the first place where a program is named, also as commands of their own.
 fn set_before(line: &str, program: &str) -> Vec<String> {
-    let before = line.find(program).map_or("", |at| &line[..at]);
-    let mut set: Vec<String> = before
+    let begins = |at: usize| at == 0 || line[..at].ends_with([' ', '\t', '\n', ';', '&', '|', '(']);
+    let mut places = line.match_indices(program).map(|(at, _)| at);
+    let before = places.find(|at| begins(*at)).map_or("", |at| &line[..at]);
+    let (whole, last) = before.rsplit_once(['&', ';', '\n']).unwrap_or(("", before));
+    let own = whole.split(['&', ';', '\n']).map(|part| {
+        let part = part.trim();
+        part.strip_prefix("export ").unwrap_or(part)
+    });
+    let own = own.filter(|part| !part.is_empty() && part.split_whitespace().all(is_setting));
+    let mut set: Vec<&str> = last
         .rsplit(char::is_whitespace)
         .skip_while(|word| word.is_empty())
         .take_while(|word| is_setting(word))
-        .map(str::to_owned)
         .collect();
     set.reverse();
-    set
+    let own = own.flat_map(str::split_whitespace);
+    own.chain(set).map(str::to_owned).collect()
 }
 
 /// A command's words without what only sets where it runs: `env`, settings before it, a manager of tools' versions.
@@ -110,6 +118,11 @@ mod tests {
                 "cd x && CI=1 FORCE=1 make deploy",
                 "CI=1 FORCE=1 make deploy",
             ),
+            (
+                "PATH=$PATH:/usr/go/bin && cd /p/go && go build ./shop 2>&1",
+                "PATH=$PATH:/usr/go/bin go build ./shop",
+            ),
+            ("cd go; go vet ./...", "go vet ./..."),
             ("bash -lc 'cd x; npx tsc --noEmit'", "npx tsc --noEmit"),
             (
                 "git status && git push -u origin main",

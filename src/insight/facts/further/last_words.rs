@@ -1,9 +1,10 @@
 //! The agent's last words about a request, where no answer of the session's results is its.
 
 use super::super::line::LocatedItem;
-use super::super::prompts::{Prompt, exchange, starts};
-use super::super::remarks::states;
+use super::super::prompts::{Prompt, exchange, opens, starts};
+use super::super::remarks::{so_far, states};
 use super::super::stated::{STEP_BYTES_MAX, one_line, stated_first};
+use super::super::words::shortened;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::rules::replies::{Reply, reply};
@@ -51,6 +52,14 @@ pub(super) fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> O
     let is_plan = || said.contains("I'll ") || said.contains("I’ll ");
     let is_it = !is_aside || is_about() && !is_plan();
     (said.chars().count() >= chars_min && is_it).then_some(said)
+}
+
+/// What the agent's last remarks state, in a line, where the log breaks off during work on this.
+pub(super) fn said_so_far(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
+    const CHARS_MAX: usize = 300;
+    let is_last = !lines[prompt.at + 1..].iter().any(opens);
+    let said = is_last.then(|| so_far(lines)).flatten()?.what;
+    Some(shortened(&said.replace('\n', " "), CHARS_MAX))
 }
 
 /// What the agent's words before its last ones state, where files were changed between: those may only say that it is

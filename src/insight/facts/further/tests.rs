@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// Answers of which none is told elsewhere.
 fn of(steps: &[(usize, Sourced<String>)]) -> Answers<'_> {
-    static NONE: LazyLock<FxHashSet<usize>> = LazyLock::new(FxHashSet::default);
+    static NONE: LazyLock<FxHashMap<usize, Withdrawn>> = LazyLock::new(FxHashMap::default);
     let (in_result, withdrawn) = (&[][..], &*NONE);
     Answers {
         steps,
@@ -249,7 +249,7 @@ fn an_answer_that_was_taken_back_is_not_told() {
         .map(|((kind, text), nth)| LocatedItem::sample(*kind, nth, text, &[]))
         .collect();
     let first = lines[0].source(String::new());
-    let withdrawn = FxHashSet::from_iter([2]);
+    let withdrawn = FxHashMap::from_iter([(2, Withdrawn::Said)]);
     let answers = Answers {
         steps: &[],
         in_result: &[],

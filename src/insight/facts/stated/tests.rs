@@ -171,3 +171,29 @@ fn what_stands_behind_what_comes_next_is_read_again() {
     ];
     assert_eq!(stated(words), wants);
 }
+
+#[test]
+fn a_paragraph_below_a_point_belongs_to_it() {
+    let words = "I'd add these:\n\n1. `cart` — on each push.\n\n   It is the first one. Check:\n   - rows\n   - sums\n\n\
+        2. `shop` — once a day.\n\n   It is short.\n\nAll of them are small.";
+    let wants = [
+        "I'd add these:",
+        "1. `cart` — on each push. It is the first one. Check:",
+        "   - rows",
+        "   - sums",
+        "2. `shop` — once a day. It is short.",
+        "All of them are small.",
+    ];
+    assert_eq!(stated(words), wants);
+}
+
+#[test]
+fn a_finding_keeps_its_heading_where_code_follows() {
+    let words = "### 🔴 The flag is ignored — cart.rs:7\nNothing reads it.\n\n### 🟡 Comments are captured — cart.rs:9\n\
+        `scan` reads every line. A comment is one:\n```\nx\ny\nz\nw\n```\n";
+    let wants = [
+        "- 🔴 The flag is ignored — cart.rs:7: Nothing reads it.",
+        "- 🟡 Comments are captured — cart.rs:9: `scan` reads every line.",
+    ];
+    assert_eq!(stated(words), wants);
+}

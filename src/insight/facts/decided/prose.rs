@@ -1,0 +1,58 @@
+//! Which sentences of people may state something, by how they are written.
+
+/// `(Medium) The cart rounds twice`: a finding of a review.
+pub(super) fn is_graded(sentence: &str) -> bool {
+    const GRADES: [&str; 9] = [
+        "low", "medium", "high", "critical", "minor", "major", "nit", "p1", "p2",
+    ];
+    let inside = sentence
+        .strip_prefix(['(', '['])
+        .and_then(|rest| rest.split([')', ']']).next());
+    inside.is_some_and(|inside| GRADES.contains(&inside.to_lowercase().as_str()))
+}
+
+/// It is said of oneself.
+pub(super) fn speaks_of_self(sentence: &str) -> bool {
+    const SELF: [&str; 8] = ["i", "i'd", "i’d", "i'm", "i’m", "let's", "let’s", "lets"];
+    let mut words = sentence.split_whitespace();
+    words.any(|word| SELF.contains(&word.to_lowercase().trim_matches(',')))
+}
+
+/// Words of a sentence; fewer, or with signs of code between them, are settings, paths and commands.
+pub(super) fn is_prose(sentence: &str) -> bool {
+    const WORDS_MIN: usize = 4;
+    const CODE: [&str; 7] = ["\": ", "{{", "}}", "=\"", " | ", "::", "();"];
+    let begins = sentence.starts_with(char::is_alphabetic);
+    let words = sentence.split_whitespace();
+    let is_word = |word: &&str| {
+        word.chars()
+            .all(|c| c.is_alphabetic() || ",.;:!'’()-".contains(c))
+    };
+    let (words, plain) = (words.clone().count(), words.filter(is_word).count());
+    // languages without blanks have few words
+    let is_long = words >= WORDS_MIN || !sentence.is_ascii();
+    let is_code = CODE.iter().any(|sign| sentence.contains(sign));
+    begins && is_long && !is_code && plain * 3 >= words * 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_of_a_review_is_told_by_its_grade() {
+        for graded in [
+            "(Medium) The cart rounds twice",
+            "[P2] round once, not twice",
+        ] {
+            assert!(is_graded(graded), "{graded}");
+        }
+        for plain in [
+            "(see above) Round once",
+            "Medium carts are enough",
+            "(a) Redis",
+        ] {
+            assert!(!is_graded(plain), "{plain}");
+        }
+    }
+}
