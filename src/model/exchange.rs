@@ -82,7 +82,9 @@ pub fn is_bare_command(title: &str) -> bool {
 /// shell's prompt with what was typed there.
 pub fn is_idle_title(title: &str) -> bool {
     let is_said = title.contains(char::is_alphabetic) && !title.starts_with(['➜', '❯']);
-    is_bare_command(title) || !is_said
+    // `q` leaves a menu
+    let is_key = title.len() == 1;
+    is_bare_command(title) || is_key || !is_said
 }
 
 impl Item {

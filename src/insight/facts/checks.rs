@@ -275,7 +275,9 @@ impl RanCommand<'_> {
     fn fault(&self) -> Option<String> {
         let said = self.output.strip_prefix("exit ")?;
         let (_, said) = said.split_once(": ")?;
-        let says = said.contains(' ') && !said.starts_with("no tests");
+        // how a runner of tasks ends says nothing of the fault
+        let is_end = said.contains("exited with") || said.contains("ELIFECYCLE");
+        let says = said.contains(' ') && !said.starts_with("no tests") && !is_end;
         says.then(|| shortened(said, FAULT_CHARS_MAX))
     }
 

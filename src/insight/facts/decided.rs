@@ -298,6 +298,10 @@ const HEADINGS_MIN: usize = 2;
 
 /// What somebody typed; `None` of a document.
 fn own_words(words: &str) -> Option<&str> {
+    // what stands behind a command is its task
+    if words.starts_with('/') {
+        return None;
+    }
     let words = pasted_behind(words).map_or(words, |(own, _)| own);
     let headings = words.lines().filter(|line| line.starts_with('#')).count();
     (headings < HEADINGS_MIN).then_some(words)

@@ -1,6 +1,7 @@
 //! What people asked for after the first request, each in a line, with what became of it where that is known.
 
 mod asked_back;
+mod asking;
 mod beside;
 mod last_words;
 mod offers;
@@ -18,10 +19,10 @@ use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionCommit, SessionOutcome, Sourced};
-use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same};
 use asked_back::asks_back;
+pub use asking::{asks_for_work, is_bare_pick, says_something};
 use beside::{is_dependent, with_error, with_quoted};
 use last_words::{answers_aside, last_said, said_so_far, said_until};
 use offers::{agreed, with_offer, words_before};
@@ -125,6 +126,7 @@ pub fn requests(
         if bare.len() < text.len() && first.is_some_and(|first| first.what.contains(bare)) {
             continue;
         }
+        drop_asked_again(&mut all, &text);
         if all.iter().all(|known| known.request.what != text) {
             let is_edited = edits(exchange(lines, prompt.at)) > 0;
             all.push(Listed {
@@ -138,6 +140,13 @@ pub fn requests(
     let told = all.iter().map(|listed| listed.at).collect();
     let all = all.into_iter().map(|listed| listed.request);
     (all.collect(), told)
+}
+
+/// Who was interrupted asks again: of the same request with an answer and one without, the answered one is listed.
+fn drop_asked_again(all: &mut Vec<Listed>, text: &str) {
+    if let Some((asked, _)) = text.split_once(ANSWERED) {
+        all.retain(|known| known.request.what != asked);
+    }
 }
 
 /// Says behind a request how it was taken back, or that the agent only asked.
@@ -272,9 +281,9 @@ fn said(
 ) -> Option<String> {
     let words = prompt.line.words().trim();
     if let Some(Answer::Said(answer) | Answer::Last(answer)) = answer
-        && is_missed(words, exchange(lines, prompt.at))
+        && let Some(missed) = missed(words, exchange(lines, prompt.at))
     {
-        return Some(format!("{words}{ANSWERED}{answer}"));
+        return Some(format!("{words} ({missed} failed){ANSWERED}{answer}"));
     }
     let requests = own_requests(prompt);
     let became = || match answer {
@@ -292,8 +301,8 @@ fn said(
         if let Some(failure) = failure().filter(|_| answer.is_some() || is_work()) {
             return Some(format!("{failure}{}", became()));
         }
-        if is_bare_errand(words) && is_left(lines, prompt) {
-            return Some(format!("{words}{NOT_DONE}"));
+        if let Some(errand) = bare_errand(lines, prompt, answer) {
+            return Some(errand);
         }
         let came = || answer.is_some() || is_work();
         let text = match prompt.prose.address {
@@ -331,6 +340,23 @@ fn said(
     let is_told = best.kind == RequestKind::Ask || answer.is_some();
     let became = is_told.then(became).unwrap_or_default();
     Some(format!("{text}{became}"))
+}
+
+/// `push`, where the session ends in the middle of it, or where the agent says more than that it did.
+fn bare_errand(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    answer: Option<&Answer<'_>>,
+) -> Option<String> {
+    let words = prompt.line.words().trim();
+    match answer {
+        _ if !is_bare_errand(words) => None,
+        _ if is_left(lines, prompt) => Some(format!("{words}{NOT_DONE}")),
+        Some(Answer::Said(answer) | Answer::Last(answer)) if answer.len() > MOVED_BYTES_MAX => {
+            Some(format!("{words}{ANSWERED}{answer}"))
+        }
+        _ => None,
+    }
 }
 
 /// What a prompt says that may be listed.
@@ -407,20 +433,27 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     all
 }
 
-/// Finished work was to be moved on, a command failed, and the log doesn't show that it was.
-fn is_missed(asked: &str, exchange: &[LocatedItem<'_>]) -> bool {
+/// `git commit`, `git push`: finished work was to be moved on so, a command failed, and the log doesn't show that it was.
+fn missed(asked: &str, exchange: &[LocatedItem<'_>]) -> Option<&'static str> {
     const BYTES_MAX: usize = 120;
     if asked.len() > BYTES_MAX || asked.contains('\n') {
-        return false;
+        return None;
     }
     let findings = || exchange.iter().flat_map(|line| line.item.findings);
     let is_failed = findings().any(|finding| matches!(finding, Finding::Failed { .. }));
     let is_made = |made: fn(&Finding) -> bool| findings().any(made);
     let words = content_words(asked);
     let is_asked = |cue: &str| words.iter().any(|word| is_same(word, cue));
-    is_failed
-        && (is_asked("commit") && !is_made(|finding| matches!(finding, Finding::Commit { .. }))
-            || is_asked("push") && !is_made(|finding| matches!(finding, Finding::Pushed)))
+    match () {
+        () if !is_failed => None,
+        () if is_asked("commit") && !is_made(|one| matches!(one, Finding::Commit { .. })) => {
+            Some("git commit")
+        }
+        () if is_asked("push") && !is_made(|one| matches!(one, Finding::Pushed)) => {
+            Some("git push")
+        }
+        () => None,
+    }
 }
 
 /// `please push`: nothing but that finished work is to be moved on.
@@ -524,13 +557,6 @@ fn is_left(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
     is_last && is_unfinished(exchange) && !findings.any(changes)
 }
 
-/// `8`, `b`: nothing but the name of an option.
-pub fn is_bare_pick(words: &str) -> bool {
-    const PICK_CHARS_MAX: usize = 3;
-    let words = words.trim();
-    words.len() <= PICK_CHARS_MAX && matches!(reply(words), Some(Reply::Picks(_)))
-}
-
 /// The agent is at work there at the end, or was stopped.
 pub fn is_unfinished(exchange: &[LocatedItem<'_>]) -> bool {
     use SessionOutcome::{Blocked, InProgress, Interrupted};
@@ -549,29 +575,6 @@ pub fn changes(finding: &Finding) -> bool {
             | Finding::PullRequest(_)
             | Finding::PullRequestState { done: true, .. }
     )
-}
-
-/// The prompt asks for work, and not only for what moves it on.
-pub fn asks_for_work(prompt: &Prompt<'_, '_>) -> bool {
-    let requests = prompt
-        .prose
-        .sentences
-        .iter()
-        .filter_map(|sentence| request(sentence));
-    let mut asks = requests.filter(|request| request.kind == RequestKind::Ask);
-    asks.any(|ask| {
-        !content_words(ask.text)
-            .iter()
-            .all(|word| is_move(word) || is_idle(word))
-    })
-}
-
-/// The prompt is more than thanks or an agreement.
-pub fn says_something(prompt: &Prompt<'_, '_>) -> bool {
-    let sentences = &prompt.prose.sentences;
-    let mut requests = sentences.iter().filter_map(|sentence| request(sentence));
-    let says = |text: &str| content_words(text).iter().any(|word| !is_idle(word));
-    sentences.is_empty() || requests.any(|request| says(request.text))
 }
 
 #[cfg(test)]

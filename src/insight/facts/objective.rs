@@ -178,7 +178,8 @@ fn then(lines: &[LocatedItem<'_>], others: &[&Prompt<'_, '_>], text: &str, room:
         .collect()
 }
 
-/// `do the same for the shop`, where what is done again stands in another prompt, or a rule: `use the small one from now on`.
+/// What it is about stands in another prompt: `do the same for the shop`, `update the page to say this`. Or it is a rule: `use the
+/// small one from now on`.
 fn is_no_task(ask: &str) -> bool {
     const CUES: [&str; 6] = [
         "do the same",
@@ -188,8 +189,12 @@ fn is_no_task(ask: &str) -> bool {
         "in the future",
         "no longer",
     ];
+    const POINTS: [&str; 4] = [" this", " that", " it", " them"];
     let ask = ask.to_lowercase();
-    CUES.iter().any(|cue| ask.contains(cue))
+    let bare = ask.trim_end_matches(['.', '?', '!']);
+    let is_bare =
+        POINTS.iter().any(|end| bare.ends_with(end)) && about(&ask).len() <= WEAK_WORDS_MAX;
+    is_bare || CUES.iter().any(|cue| ask.contains(cue))
 }
 
 /// Stands before an ask of a later prompt.
@@ -527,11 +532,14 @@ impl Work<'_, '_> {
             let branch = branch.filter(|name| !TRUNKS.contains(name) && !is_told(name));
             names.extend(branch.map(str::to_owned));
         }
-        if is_of_pull_request(&words) && !text.contains('#') {
+        let is_of_pull = is_of_pull_request(&words);
+        if is_of_pull && !text.contains('#') {
             names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
         }
         // what says enough itself may have been followed by other work
         let shipped = shipped(self.lines, &words);
+        // a pull request that is asked about was there before
+        let shipped = shipped.filter(|shipped| !is_of_pull || !shipped.starts_with("PR: "));
         names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));
         names
     }

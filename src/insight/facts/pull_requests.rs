@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 pub fn pull_requests(lines: &[LocatedItem<'_>]) -> Vec<Sourced<PullRequest>> {
     let mut all: Vec<Sourced<PullRequest>> = Vec::new();
     for (line, finding) in found(lines) {
+        if let Finding::Listed { subject, .. } = finding {
+            merged_as(&mut all, subject);
+        }
         let (named, now, done) = match finding {
             Finding::PullRequest(address) => (address, None, true),
             Finding::PullRequestState { named, state, done } => (named, Some(*state), *done),
@@ -30,6 +33,22 @@ pub fn pull_requests(lines: &[LocatedItem<'_>]) -> Vec<Sourced<PullRequest>> {
         }
     }
     all
+}
+
+/// A commit's subject that ends with `(#7)` is what that pull request was merged as.
+fn merged_as(all: &mut [Sourced<PullRequest>], subject: &str) {
+    let number = subject
+        .strip_suffix(')')
+        .and_then(|rest| rest.rsplit_once("(#"));
+    let Some((_, number)) = number.filter(|(_, number)| number.bytes().all(|b| b.is_ascii_digit()))
+    else {
+        return;
+    };
+    let is_it =
+        |pull: &&mut Sourced<PullRequest>| is_meant(&pull.what.address, &format!("#{number}"));
+    if let Some(pull) = all.iter_mut().find(is_it) {
+        pull.what.state = Some(PullRequestState::Merged);
+    }
 }
 
 /// That one is open at the end, where no other step speaks of it.
@@ -130,6 +149,30 @@ mod tests {
 
     fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
         LocatedItem::sample(ItemKind::Digest, n, text, findings)
+    }
+
+    #[test]
+    fn a_commit_that_names_its_number_says_that_it_was_merged() {
+        let address = "https://shop.example/ada/shop/pull/7".to_owned();
+        let opened = [Finding::PullRequest(address)];
+        let listed = |subject: &str| {
+            [Finding::Listed {
+                hash: "0abc123".into(),
+                subject: subject.into(),
+                remote: true,
+            }]
+        };
+        let state = |subject: &str| {
+            let listed = listed(subject);
+            let lines = [
+                LocatedItem::sample(ItemKind::Digest, 1, "", &opened),
+                LocatedItem::sample(ItemKind::Digest, 2, "", &listed),
+            ];
+            pull_requests(&lines)[0].what.state
+        };
+        assert_eq!(state("Round once (#7)"), Some(PullRequestState::Merged));
+        assert_eq!(state("Round once (#17)"), None);
+        assert_eq!(state("Round once, see #7"), None);
     }
 
     #[test]

@@ -123,6 +123,10 @@ fn without_menu(lines: &mut Vec<String>) {
     };
     let points = lines[at + 1..].iter().take_while(|line| is_point(line));
     let points = points.count();
+    let names_one = |line: &String| line.contains("Option 1") || line.contains("Option A");
+    if lines[at + 1 + points..].iter().any(names_one) {
+        return;
+    }
     lines.drain(at + 1..=at + points);
 }
 
@@ -242,7 +246,7 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
             // what it leads to was left out
             kept.push(
                 match without_mark(before).is_empty() || states_itself(last) {
-                    true => line.trim_end_matches(':').to_owned(),
+                    true => without_open_end(line.trim_end_matches(':')).to_owned(),
                     false => before.to_owned(),
                 },
             );
@@ -261,6 +265,19 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
     kept
 }
 
+/// `It is clean, but each machine must be set up with`, without what only leads to code.
+fn without_open_end(point: &str) -> &str {
+    const OPEN: [&str; 12] = [
+        " with", " to", " by", " from", " as", " like", " via", " in", " on", " at", " run",
+        " called",
+    ];
+    const BYTES_MIN: usize = 24;
+    let before = point.rfind(", ").or_else(|| point.rfind("; "));
+    let before =
+        before.filter(|at| *at >= BYTES_MIN && OPEN.iter().any(|end| point.ends_with(end)));
+    before.map_or(point, |at| &point[..at])
+}
+
 /// A sentence before code that says what is, not only that something follows: `The file stays, but it is safe now:`
 fn states_itself(sentence: &str) -> bool {
     const WORDS_MIN: usize = 7;
@@ -270,7 +287,12 @@ fn states_itself(sentence: &str) -> bool {
     ];
     let lower = sentence.to_lowercase();
     let is_ask = request(sentence).is_some_and(|said| said.kind == RequestKind::Ask);
-    const OPEN: [&str; 31] = [
+    const OPEN: [&str; 36] = [
+        "see",
+        "get",
+        "show",
+        "display",
+        "including",
         "is",
         "are",
         "uses",
@@ -397,7 +419,8 @@ pub(super) fn said(line: &str, first: bool) -> String {
         // it is told beside the result as what is left; what follows it in its paragraph hangs on it
         // of a point the bad half is not left out: `It builds. The page fails, as it did before.`
         let is_half = !out.is_empty() && is_point(line) && is_old_fault(sentence);
-        if !opens && is_undone(sentence) && !is_settled(sentence) && !is_half {
+        let is_told = is_half || declines(sentence);
+        if !opens && is_undone(sentence) && !is_settled(sentence) && !is_told {
             match out.is_empty() {
                 true => break,
                 false => continue,
@@ -428,6 +451,18 @@ pub(super) fn said(line: &str, first: bool) -> String {
         true => out,
         false => format!("{indent}{out}"),
     }
+}
+
+/// `I did not push to main because the branch is protected`: what was decided against, with a reason.
+fn declines(sentence: &str) -> bool {
+    const CUES: [&str; 3] = ["I did not ", "I didn't ", "I didn’t "];
+    const ACTS: [&str; 6] = ["push", "merge", "delete", "remove", "deploy", "publish"];
+    let at = CUES
+        .iter()
+        .find_map(|cue| sentence.find(cue).map(|at| at + cue.len()));
+    let act = at.map_or("", |at| &sentence[at..]);
+    let act = act.strip_prefix("directly ").unwrap_or(act);
+    ACTS.iter().any(|one| act.starts_with(one)) && sentence.contains(" because ")
 }
 
 /// It tells of faults that were there before.

@@ -8,6 +8,7 @@ use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::commands;
 use crate::rules::tools::{AnswerKind, tool};
+use crate::rules::words::sentences;
 
 /// Longer lists of commands are no next steps.
 const STEPS_MAX: usize = 2;
@@ -157,7 +158,9 @@ fn is_looked_at(after: &[LocatedItem<'_>]) -> bool {
         match line.item.kind {
             ItemKind::Digest => CALLS.iter().any(|word| text.contains(word)),
             ItemKind::Agent | ItemKind::Prompt | ItemKind::Aside => {
-                WORDS.iter().any(|word| text.contains(word))
+                // who asks about a look has not taken one
+                let mut said = sentences(&text).filter(|sentence| !sentence.ends_with('?'));
+                said.any(|said| WORDS.iter().any(|word| said.contains(word)))
             }
             _ => false,
         }

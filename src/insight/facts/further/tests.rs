@@ -373,7 +373,7 @@ fn a_commit_that_failed_is_told_with_what_the_agent_says() {
         (told, last.map(|last| last.what))
     };
     let (missed, last) = told(&[]);
-    let wants = "commit → A hook put both changes into the commit before, under its subject.";
+    let wants = "commit (git commit failed) → A hook put both changes into the commit before, under its subject.";
     assert_eq!(missed, [wants]);
     assert_eq!(last.as_deref(), Some("commit"));
     assert_eq!(told(&made), (Vec::new(), None));

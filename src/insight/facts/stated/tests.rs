@@ -81,6 +81,14 @@ fn titles_questions_of_points_and_short_code_are_told_apart() {
             Some("Two things are open.\n2. A name is missing."),
         ),
         (
+            "Pushed to `fix`.\n\nI did not push to `main` because it is protected. I did not run the tests because they are slow.",
+            Some("I did not push to `main` because it is protected."),
+        ),
+        (
+            "Two ways:\n- tracked: all machines have it\n- ignored: it is cleaner, but each machine must be set up with:\n```\na\nb\nc\nd\n```\n",
+            Some("Two ways:\n- tracked: all machines have it\n- ignored: it is cleaner"),
+        ),
+        (
             "Checked:\n- Builds: the cart builds. The shop has pre-existing errors in its page. Both are linked.",
             Some(
                 "Checked:\n- Builds: the cart builds. The shop has pre-existing errors in its page. Both are linked.",
