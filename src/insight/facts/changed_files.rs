@@ -343,10 +343,10 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
         }
     }
     // what was not among that lay there before the session
-    work.retain(|path, _| !is_staged || staged.contains_key(path) || all.contains_key(path));
-    for (path, file) in work {
-        all.entry(path).or_insert(file);
-    }
+    let is_whole = is_staged && staged.len() + all.len() >= work.len();
+    work.retain(|path, _| !is_whole || staged.contains_key(path) || all.contains_key(path));
+    work.into_iter()
+        .for_each(|(path, file)| _ = all.entry(path).or_insert(file));
     all
 }
 

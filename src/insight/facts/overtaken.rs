@@ -66,7 +66,13 @@ impl<'l, 't> Overtaken<'l, 't> {
         };
         let later = Later::of(self, at);
         let (lead, text) = super::remarks::without_lead(&said.what);
-        let kept = text.lines().filter_map(|line| {
+        let mut is_taken = false;
+        let standing = text.lines().filter(|line| {
+            // the points below it go with it
+            is_taken = is_taken && is_point(line) || self.is_taken_up(line, at);
+            !is_taken
+        });
+        let kept = standing.filter_map(|line| {
             let mut is_whole = true;
             let mut kept = String::new();
             for sentence in sentences(line) {
@@ -89,6 +95,19 @@ impl<'l, 't> Overtaken<'l, 't> {
         if kept.chars().count() >= chars_min.max(1) {
             said.what = format!("{lead}{kept}");
         }
+    }
+}
+
+impl Overtaken<'_, '_> {
+    /// What the person has to do was then asked for, in these words: `You must set the key of the shop`.
+    fn is_taken_up(&self, line: &str, at: usize) -> bool {
+        const QUOTE_BYTES: usize = 32;
+        let is_yours = line.starts_with("You must ") || line.starts_with("You need to ");
+        let said = line.replace('`', "");
+        let quote = &said[..said.floor_char_boundary(QUOTE_BYTES)];
+        let is_it =
+            |line: &LocatedItem<'_>| opens(line) && line.words().replace('`', "").contains(quote);
+        is_yours && said.len() >= QUOTE_BYTES && self.lines[at..].iter().any(is_it)
     }
 }
 
@@ -302,6 +321,21 @@ mod tests {
         assert_eq!(told(0, &[found, edited]), "The cart rounds twice.");
         let wants = "The cart rounds twice. No code was touched.";
         assert_eq!(told(1, &[edited, found]), wants, "it was changed before");
+    }
+
+    #[test]
+    fn what_was_the_persons_to_do_is_told_until_they_ask_for_it() {
+        let words = "Agent: The page is up.\nYou must set the `CART_KEY` of the shop:\n1. Open its settings\nAll else is done.";
+        let said = line(1, ItemKind::Agent, words, &[]);
+        let asked = line(
+            2,
+            ItemKind::Prompt,
+            "User: Can you do this?\nYou must set the CART_KEY of the shop:",
+            &[],
+        );
+        assert_eq!(told(0, &[said]), said.words());
+        let wants = "The page is up.\nAll else is done.";
+        assert_eq!(told(0, &[said, asked]), wants);
     }
 
     #[test]

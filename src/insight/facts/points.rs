@@ -82,7 +82,7 @@ pub(super) fn cut_late(text: &str, bytes_max: usize) -> String {
     let room = bytes_max.saturating_sub(out.len() + " …".len());
     let rest = text.strip_prefix(out.as_str()).map(str::trim_start);
     if let Some(rest) = rest.filter(|rest| !rest.is_empty())
-        && out.len() * 4 < bytes_max
+        && out.len() * 2 < bytes_max
         && room >= BEGINNING_BYTES_MIN
     {
         out.push_str(&format!(" {}…", clipped(rest, room)));

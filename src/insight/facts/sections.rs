@@ -88,7 +88,9 @@ impl Sections {
             let next = all
                 .get(nth + 1)
                 .filter(|_| !self.joined.contains(&(nth + 1)));
-            if !next.is_some_and(|next| is_point(next)) && self.joined.len() > 1 {
+            let comes_to = all[nth].split(':').next().is_some_and(is_conclusion);
+            let is_list = next.is_some_and(|next| is_point(next));
+            if !is_list && !comes_to && self.joined.len() > 1 {
                 all[nth].insert_str(0, "- ");
             }
         }

@@ -7,7 +7,7 @@ use crate::model::exchange::ItemKind;
 use crate::rules::replies::asks_which;
 use crate::rules::words::sentences;
 
-/// Nothing ran for what somebody asked for, and the agent's words end with the question which way to go.
+/// Nothing ran for what somebody asked for: the agent says what it will do, and ends with the question which way to go.
 pub(super) fn asks_back(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
     let done = exchange(lines, prompt.at);
     let is_call = |line: &LocatedItem<'_>| line.item.kind == ItemKind::Digest;
@@ -21,5 +21,9 @@ pub(super) fn asks_back(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> b
     let paragraph = last.trim_end().rsplit("\n\n").next().unwrap_or_default();
     let paragraph = folded(paragraph);
     let asks = |sentence: &str| sentence.ends_with('?') && asks_which(sentence);
-    sentences(&paragraph).any(asks)
+    // who proposes has answered
+    let is_plan = ["I'll ", "I’ll ", "I will "]
+        .iter()
+        .any(|cue| last.contains(cue));
+    is_plan && sentences(&paragraph).any(asks)
 }
