@@ -57,6 +57,7 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
         told[nth] = true;
         left = left.saturating_sub(chars);
     }
+    drop_leads(&parts, &mut told, prompt);
     // the first heading is a title; others stand only above what is told
     let headings = (0..parts.len()).filter(|nth| parts[*nth].is_heading);
     for nth in headings.skip(1) {
@@ -108,6 +109,27 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
         text.extend(["\n“", &document, "”"]);
     }
     text
+}
+
+/// What leads to something goes with that; the first sentence stays.
+fn drop_leads(parts: &[Part<'_>], told: &mut [bool], prompt: &Prompt<'_, '_>) {
+    for nth in (1..parts.len()).rev() {
+        let sentence = parts[nth].sentence;
+        let is_led = match told.get(nth + 1) {
+            Some(next) => *next && !leads_to_code(prompt.line.words(), sentence),
+            None => !prompt.prose.document.is_empty(),
+        };
+        told[nth] &= is_led || !sentence.ends_with(':');
+    }
+}
+
+/// Code stands behind the line that ends with this sentence.
+fn leads_to_code(words: &str, sentence: &str) -> bool {
+    const END_BYTES: usize = 16;
+    let end = &sentence[sentence.ceil_char_boundary(sentence.len().saturating_sub(END_BYTES))..];
+    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut pairs = lines.clone().zip(lines.skip(1));
+    pairs.any(|(line, next)| line.ends_with(end) && next.starts_with("```"))
 }
 
 /// How a document begins; where not all of that has room, with the sentence that says what is wrong.
@@ -219,6 +241,11 @@ mod tests {
         );
         let review = "User: Fix only these findings.\n\n## Findings\n\n## Review\n\nI'll look at the parser first, then at \
             the tests. The parser drops the last row of a long table.\n`go test` passes. Keep the last row.";
+        let led = "User: You tune the pages of the shop.\nChange all of this:\n```\na\n```\nKeep the carts of each customer. Never drop \
+            one.";
+        let wants =
+            "You tune the pages of the shop.\nKeep the carts of each customer. Never drop one.";
+        assert_eq!(told(led, "tune the pages").as_deref(), Some(wants));
         let told = told(review, "Fix only these findings").expect("an ask");
         assert!(
             !told.contains("look at the parser") && told.contains("Keep the last row"),

@@ -90,6 +90,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
             };
             let known = all.iter().rposition(is_same);
             let known = known.map(|known| all.remove(known));
+            let known = known.filter(|seen| !looks_at_less(words, &seen.run.what.command));
             let failed = known
                 .as_ref()
                 .is_some_and(|seen| seen.failed || seen.passed == Some(false));
@@ -307,6 +308,18 @@ fn shown(words: &[String]) -> String {
         }
     }
     shown.join(" ")
+}
+
+/// The command looks only at what lies below a place that the other one looked at: what that found may still be there.
+fn looks_at_less(words: &[String], other: &str) -> bool {
+    let is_below = |word: &String| {
+        let mut others = other.split(' ').filter(|other| other.contains('/'));
+        others.any(|other| {
+            let below = word.strip_prefix(other.trim_end_matches('/'));
+            below.is_some_and(|below| below.starts_with('/') && below.len() > 1)
+        })
+    };
+    words.iter().any(is_below)
 }
 
 /// What makes two commands runs of the same: the words that are no options, paths or numbers, and don't say of what part

@@ -6,7 +6,7 @@ mod points;
 mod proposed;
 mod prose;
 
-use super::line::LocatedItem;
+use super::line::{LocatedItem, edits};
 use super::options::option_of;
 use super::prose::pasted_behind;
 use super::sections::without_targets;
@@ -60,7 +60,7 @@ pub fn stated_by_agent(
         let mut sure = sure
             .filter(|stated| !stated.is_advice || is_carried_out(after))
             .peekable();
-        if sure.peek().is_some() && is_refused(after) {
+        if sure.peek().is_some() && (is_refused(after) || is_thought_over(after)) {
             continue;
         }
         for stated in sure {
@@ -101,6 +101,21 @@ fn is_refused(after: &[LocatedItem<'_>]) -> bool {
     calls
         .next()
         .is_some_and(|call| call.item.findings.iter().any(refused))
+}
+
+/// The agent's next words, before anything was changed, begin with another thought: `Actually, a parameter is simpler`.
+fn is_thought_over(after: &[LocatedItem<'_>]) -> bool {
+    let is_edit = |line: &&LocatedItem<'_>| edits(std::slice::from_ref(*line)) > 0;
+    let main = after.iter().filter(|line| line.main);
+    let mut main = main.take_while(|line| !is_edit(line));
+    let next = main.find(|line| line.item.kind != ItemKind::Digest);
+    next.is_some_and(|next| {
+        let words = next.words();
+        next.item.kind == ItemKind::Agent
+            && ["Actually", "Wait", "Hmm"]
+                .iter()
+                .any(|cue| words.starts_with(cue))
+    })
 }
 
 /// A decision with how sure it is one: the lower, the surer.

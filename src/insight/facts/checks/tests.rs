@@ -417,3 +417,26 @@ fn a_check_that_another_one_covers_is_not_stale() {
         ["cargo check true ", "cargo clippy --all-targets true "]
     );
 }
+
+#[test]
+fn a_check_of_less_is_no_better_run_of_the_same() {
+    let calls = |second| {
+        told(&[
+            (
+                "Action: Bash(dart analyze lib/shop/) → exit 1: 6 issues found",
+                &FAILED[..],
+            ),
+            (second, &OK),
+        ])
+    };
+    let part = "Action: Bash(dart analyze lib/shop/cart/) → No issues found!";
+    assert_eq!(
+        calls(part),
+        ["dart analyze lib/shop/cart/ true No issues found!"]
+    );
+    let same = "Action: Bash(dart analyze lib/shop/) → No issues found!";
+    assert_eq!(
+        calls(same),
+        ["dart analyze lib/shop/ true before No issues found!"]
+    );
+}

@@ -480,3 +480,14 @@ fn choices_stand_below_a_heading_of_a_report() {
     assert_eq!(told(&edit[..]), wants);
     assert_eq!(told(&[]), [""; 0], "it reads them out of a document");
 }
+
+#[test]
+fn what_an_agent_thinks_over_at_once_is_no_decision() {
+    let kept = "I'll keep the carts in one table instead of two.";
+    let other = "Actually, two tables are simpler here.";
+    assert_eq!(
+        by_agent(&[('a', kept), ('a', "Both pages read it now.")]).len(),
+        1
+    );
+    assert_eq!(by_agent(&[('a', kept), ('a', other)]), Vec::<String>::new());
+}

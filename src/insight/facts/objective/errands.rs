@@ -3,7 +3,7 @@
 
 use super::super::line::{LocatedItem, edits};
 use super::super::prompts::{Prompt, exchange, opens};
-use crate::model::exchange::ItemKind;
+use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::rules::requests::{is_errand, request};
 use crate::rules::words::content_words;
 
@@ -51,6 +51,21 @@ fn is_short_errand(prompt: &Prompt<'_, '_>) -> bool {
     let asked = prompt.prose.sentences.iter().find_map(|one| request(one));
     let first = asked.and_then(|asked| content_words(asked.text).into_iter().next());
     words.len() <= BYTES_MAX && !words.contains('\n') && first.is_some_and(|word| is_errand(&word))
+}
+
+/// How many of the first prompts were stopped before anything was said or done, where the next one says what for.
+pub(super) fn given_up(lines: &[LocatedItem<'_>], asking: &[&Prompt<'_, '_>]) -> usize {
+    const WORDS_MIN: usize = 5;
+    let is_stopped = |prompt: &&&Prompt<'_, '_>| {
+        let exchange = exchange(lines, prompt.at);
+        let is_note = |line: &LocatedItem<'_>| line.item.kind == ItemKind::Note;
+        let mut notes = exchange.iter().map(LocatedItem::words);
+        exchange.iter().all(is_note) && notes.any(|words| words == INTERRUPTED)
+    };
+    let given_up = asking.iter().take_while(is_stopped).count();
+    let next = asking.get(given_up);
+    let says = next.is_some_and(|next| content_words(next.line.words()).len() >= WORDS_MIN);
+    if says { given_up } else { 0 }
 }
 
 /// With fewer, a request is no core.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::insight::facts::prompts::prompts;
-use crate::model::exchange::ItemKind;
+use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 
 fn told(context: &SessionContext<'_>, items: &[(ItemKind, &str)]) -> Option<String> {
@@ -45,6 +45,31 @@ fn other_work_that_was_committed_is_no_part_of_an_ask() {
         let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
         assert_eq!(asked.objective.expect("asked").what, wants);
     }
+}
+
+#[test]
+fn what_was_stopped_before_anything_was_done_is_no_objective() {
+    let stopped = format!("Note: {INTERRUPTED}");
+    let talk = |second: &'static str| {
+        let items = [
+            (
+                ItemKind::Prompt,
+                "User: install the small shop on the server",
+            ),
+            (ItemKind::Note, stopped.as_str()),
+            (ItemKind::Prompt, second),
+            (
+                ItemKind::Agent,
+                "Agent: It runs there, and all carts are moved.",
+            ),
+        ];
+        told(&SessionContext::default(), &items)
+    };
+    let wants = "run the large shop on the old server and move all carts there";
+    let second = "User: run the large shop on the old server and move all carts there";
+    assert_eq!(talk(second).as_deref(), Some(wants));
+    let first = talk("User: on a branch").expect("an objective");
+    assert!(first.starts_with("install the small shop"), "{first}");
 }
 
 #[test]
