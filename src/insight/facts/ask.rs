@@ -244,7 +244,7 @@ mod tests {
         let led = "User: You tune the pages of the shop.\nChange all of this:\n```\na\n```\nKeep the carts of each customer. Never drop \
             one.";
         let wants =
-            "You tune the pages of the shop.\nKeep the carts of each customer. Never drop one.";
+            "You tune the pages of the shop. …\nKeep the carts of each customer. Never drop one.";
         assert_eq!(told(led, "tune the pages").as_deref(), Some(wants));
         let told = told(review, "Fix only these findings").expect("an ask");
         assert!(
