@@ -4,17 +4,18 @@
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
 use super::test_scope::{TestScope, test_scope};
+use crate::rules::lazy_pattern::LazyPattern;
 #[cfg(test)]
 use crate::rules::sentence_cues::tests::Samples;
 use crate::rules::shell;
 use crate::rules::table;
 use crate::rules::terminal::plain;
 use aho_corasick::AhoCorasick;
-use regex::Regex;
+use regex_automata::Input;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// A command that checks or builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -368,8 +369,24 @@ struct Table {
     clean: AhoCorasick,
     written: AhoCorasick,
     broken: AhoCorasick,
-    ended: Regex,
+    ended: Ended,
     ended_hints: AhoCorasick,
+}
+
+/// Patterns that are compiled once a hint of them was seen.
+struct Ended {
+    patterns: Vec<String>,
+    compiled: OnceLock<LazyPattern>,
+}
+
+impl Ended {
+    fn is_match(&self, line: &str) -> bool {
+        let compiled = self.compiled.get_or_init(|| {
+            let pattern = format!("(?:{})", self.patterns.join(")|(?:"));
+            LazyPattern::new(&pattern).expect("a test reads them all")
+        });
+        compiled.is_match(Input::new(line))
+    }
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -388,7 +405,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         clean: words(&written.clean),
         written: words(&written.written),
         broken: words(&written.broken),
-        ended: table::regex(&format!("(?:{})", written.ended.patterns.join(")|(?:"))),
+        ended: Ended {
+            patterns: written.ended.patterns,
+            compiled: OnceLock::new(),
+        },
         ended_hints: AhoCorasick::new(&written.ended.hints).expect("words"),
         all_classes: [&written.classes[..], &written.test_classes[..]].concat(),
         classes: written.classes,
