@@ -13,6 +13,7 @@ use super::options::with_option;
 use super::pasted_failures::shown;
 use super::prompts::{Prompt, exchange, opens};
 use super::prose::links_shortened;
+use super::ran::RanCommand;
 use super::taken_up::Withdrawn;
 use super::words::shortened;
 use crate::insight::outcome::outcome;
@@ -433,24 +434,27 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     all
 }
 
-/// `git commit`, `git push`: finished work was to be moved on so, a command failed, and the log doesn't show that it was.
+/// `git commit`, `git push`: finished work was to be moved on so, that command failed, and the log doesn't show that it was.
 fn missed(asked: &str, exchange: &[LocatedItem<'_>]) -> Option<&'static str> {
     const BYTES_MAX: usize = 120;
     if asked.len() > BYTES_MAX || asked.contains('\n') {
         return None;
     }
     let findings = || exchange.iter().flat_map(|line| line.item.findings);
-    let is_failed = findings().any(|finding| matches!(finding, Finding::Failed { .. }));
+    // that a check failed says nothing of a commit that a tool of the agent's own may have made
+    let is_failed = |command: &str| {
+        let mut ran = exchange.iter().filter_map(RanCommand::of);
+        ran.any(|ran| ran.failed && ran.command.contains(command))
+    };
     let is_made = |made: fn(&Finding) -> bool| findings().any(made);
     let words = content_words(asked);
     let is_asked = |cue: &str| words.iter().any(|word| is_same(word, cue));
     match () {
-        () if !is_failed => None,
         () if is_asked("commit") && !is_made(|one| matches!(one, Finding::Commit { .. })) => {
-            Some("git commit")
+            is_failed("git commit").then_some("git commit")
         }
         () if is_asked("push") && !is_made(|one| matches!(one, Finding::Pushed)) => {
-            Some("git push")
+            is_failed("git push").then_some("git push")
         }
         () => None,
     }

@@ -347,17 +347,12 @@ fn a_commit_that_failed_is_told_with_what_the_agent_says() {
     }];
     let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
     let said = "Agent: A hook put both changes into the commit before, under its subject.";
-    let told = |findings| {
+    let told = |first_call, findings| {
         let lines = [
             line(1, ItemKind::Prompt, "User: fix the cart", &[][..]),
             line(2, ItemKind::Agent, "Agent: It rounds once now.", &[]),
             line(3, ItemKind::Prompt, "User: commit", &[]),
-            line(
-                4,
-                ItemKind::Digest,
-                "Action: Bash(git commit -m x) → failed",
-                &failed,
-            ),
+            line(4, ItemKind::Digest, first_call, &failed),
             line(
                 5,
                 ItemKind::Digest,
@@ -372,11 +367,17 @@ fn a_commit_that_failed_is_told_with_what_the_agent_says() {
         let last = last(&lines, &prompts(&lines), Some(&first));
         (told, last.map(|last| last.what))
     };
-    let (missed, last) = told(&[]);
+    let failed_commit = "Action: Bash(git commit -m x) → failed";
+    let (missed, last) = told(failed_commit, &[]);
     let wants = "commit (git commit failed) → A hook put both changes into the commit before, under its subject.";
     assert_eq!(missed, [wants]);
     assert_eq!(last.as_deref(), Some("commit"));
-    assert_eq!(told(&made), (Vec::new(), None));
+    assert_eq!(told(failed_commit, &made), (Vec::new(), None));
+    let (of_a_check, _) = told("Action: Bash(make lint) → failed", &[]);
+    assert!(
+        of_a_check.iter().all(|told| !told.contains("failed")),
+        "{of_a_check:?}"
+    );
 }
 
 #[test]
