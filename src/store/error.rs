@@ -81,7 +81,7 @@ pub(crate) fn has_no_marks(error: &rusqlite::Error) -> bool {
 pub(crate) fn words(error: &rusqlite::Error) -> String {
     match error {
         error if has_no_marks(error) => "there is no room beside it: the disk is full".into(),
-        rusqlite::Error::SqliteFailure(failed, _) => match failed.code {
+        rusqlite::Error::SqliteFailure(failed, said) => match failed.code {
             ErrorCode::ReadOnly => "its file can't be written to".into(),
             ErrorCode::CannotOpen => "its file can't be opened".into(),
             ErrorCode::PermissionDenied => "there is no permission to use its file".into(),
@@ -89,7 +89,7 @@ pub(crate) fn words(error: &rusqlite::Error) -> String {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => "another program uses it".into(),
             ErrorCode::DatabaseCorrupt => "its file is damaged".into(),
             ErrorCode::NotADatabase => "its file is not a database".into(),
-            _ => failed.to_string(),
+            _ => said.clone().unwrap_or_else(|| failed.to_string()),
         },
         rusqlite::Error::QueryReturnedNoRows => "a row is missing".into(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),

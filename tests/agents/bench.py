@@ -110,6 +110,8 @@ class Bench:
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
             "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1", "SCRIPTED_KEY": "none",
+            # where OpenCode finds a plugin, it fetches a library from npm before it begins: over a minute of retries
+            "npm_config_fetch_retries": "0",
             "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1",
         }
         config = CODEX.replace("@PORT@", str(port)).replace("@P@", str(self.till))

@@ -10,16 +10,24 @@ use super::error::words;
 use super::schema::open::{escaped, open_unchanging};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::table_log::{TableLines, TableLog, Tables};
-use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, OptionalExtension};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// Waits so long for a moment in which the owner doesn't hold the whole database.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Waits so long, so often, for tables that the owner is about to make, as it does when it is new.
+const TABLES_PAUSE: Duration = Duration::from_millis(300);
+const TABLES_TRIES: usize = 6;
+
+/// A database that was written to so lately may be one whose tables are being made.
+const JUST_WRITTEN: Duration = Duration::from_secs(10);
 
 /// Bytes of lines that are made at once. Larger: memory; smaller: the database is locked and left more often.
 const LINES_BYTES: usize = 64 << 10;
@@ -53,31 +61,56 @@ impl ForeignDatabase {
     /// When it can't be read now, with the reason.
     pub fn open(path: &Path, tables: &'static Tables) -> Result<Arc<ForeignDatabase>> {
         let db = connect(path)?;
-        db.busy_timeout(PATIENCE).map_err(failed(path))?;
+        db.busy_timeout(PATIENCE).map_err(failed)?;
         // what its schema calls is somebody else's
         db.pragma_update(None, "trusted_schema", false)
-            .map_err(failed(path))?;
+            .map_err(failed)?;
         // what is read from now on is of one moment
-        db.execute_batch("BEGIN").map_err(failed(path))?;
+        db.execute_batch("BEGIN").map_err(failed)?;
         Ok(Arc::new(ForeignDatabase {
             db: Mutex::new(db),
             tables,
         }))
     }
 
-    /// Its logs, in no order.
+    /// The logs of a database, in no order; none where it has no table yet. Waits where its owner is just making
+    /// the tables.
     ///
     /// # Errors
     /// When it has other tables than these, or can't be read.
-    pub fn logs(self: &Arc<Self>, path: &Path) -> Result<Vec<ForeignLog>> {
+    pub fn logs_of(path: &Path, tables: &'static Tables) -> Result<Vec<ForeignLog>> {
+        for _ in 1..TABLES_TRIES {
+            match ForeignDatabase::open(path, tables)?.listed() {
+                Err(error) if is_of_tables(&error) && is_just_written(path) => {
+                    thread::sleep(TABLES_PAUSE);
+                }
+                listed => return listed.map_err(failed),
+            }
+        }
+        ForeignDatabase::open(path, tables)?.logs()
+    }
+
+    /// The logs that it had when it was opened; else as [`ForeignDatabase::logs_of`], without waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn logs(self: &Arc<Self>) -> Result<Vec<ForeignLog>> {
+        self.listed().map_err(failed)
+    }
+
+    fn listed(self: &Arc<Self>) -> rusqlite::Result<Vec<ForeignLog>> {
         let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
         let mut prepared = self.tables.logs.iter().map(|logs| db.prepare(logs));
         let newest = prepared
             .next()
             .unwrap_or(Err(rusqlite::Error::InvalidQuery));
         let mut older = prepared.filter_map(|prepared| prepared.ok());
-        let statement = newest.or_else(|error| older.next().ok_or(error));
-        let mut statement = statement.map_err(failed(path))?;
+        let mut statement = match newest.or_else(|error| older.next().ok_or(error)) {
+            Ok(statement) => statement,
+            // its owner was stopped before it had made one
+            Err(_) if has_no_table(&db)? => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
         let logs = statement.query_map([], |row| {
             let lines = DatabaseLines {
                 database: Arc::clone(self),
@@ -90,10 +123,28 @@ impl ForeignDatabase {
                 changed: (row.get(4)?, row.get(5)?),
                 inside: TableLog::new(lines),
             })
-        });
-        let logs: rusqlite::Result<Vec<ForeignLog>> = logs.map_err(failed(path))?.collect();
-        logs.map_err(failed(path))
+        })?;
+        logs.collect()
     }
+}
+
+fn has_no_table(db: &Connection) -> rusqlite::Result<bool> {
+    db.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| {
+        row.get(0)
+    })
+}
+
+/// Whether a statement asks for what isn't there.
+fn is_of_tables(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::Unknown)
+}
+
+fn is_just_written(path: &Path) -> bool {
+    let modified = |path: PathBuf| fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    [path.to_owned(), beside(path, "-wal")]
+        .into_iter()
+        .filter_map(modified)
+        .any(|at| at.elapsed().is_ok_and(|since| since < JUST_WRITTEN))
 }
 
 /// Where the owner's index of its log is, it says which moment is read; without a log, the file is whole; else
@@ -106,24 +157,24 @@ fn connect(path: &Path) -> Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
-        return Connection::open_with_flags(uri, flags).map_err(failed(path));
+        return Connection::open_with_flags(uri, flags).map_err(failed);
     }
     if size("-wal").unwrap_or(0) == 0 {
         return open_unchanging(path);
     }
     let whole = size("").unwrap_or(0) + size("-wal").unwrap_or(0);
     if whole > IN_MEMORY_MAX {
-        let message = format!("{}: its log can't be read in place", path.display());
-        return Err(Error::new(ErrorKind::Failed, message).hinted("start its program once"));
+        let error = unreadable("its log can't be read in place");
+        return Err(error.hinted("start its program once"));
     }
-    let read = |path: PathBuf| fs::read(&path).map_err(|e| unreadable(&path, &e.to_string()));
+    let read = |path: PathBuf| fs::read(&path).map_err(|e| unreadable(&e.to_string()));
     let (database, log) = (read(path.to_owned())?, read(beside(path, "-wal"))?);
     let whole = write_ahead::applied(database, &log, IN_MEMORY_MAX)
-        .ok_or_else(|| unreadable(path, "its log isn't SQLite's"))?;
-    let mut db = Connection::open_in_memory().map_err(failed(path))?;
+        .ok_or_else(|| unreadable("its log isn't SQLite's"))?;
+    let mut db = Connection::open_in_memory().map_err(failed)?;
     let bytes = whole.len();
     db.deserialize_read_exact(MAIN_DB, whole.as_slice(), bytes, true)
-        .map_err(failed(path))?;
+        .map_err(failed)?;
     Ok(db)
 }
 
@@ -133,12 +184,13 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn failed(path: &Path) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
-    move |error| unreadable(path, &words(&error))
+/// Which database it is, the caller says.
+fn failed(error: rusqlite::Error) -> Error {
+    unreadable(&words(&error))
 }
 
-fn unreadable(path: &Path, why: &str) -> Error {
-    Error::new(ErrorKind::Failed, format!("{}: {why}", path.display()))
+fn unreadable(why: &str) -> Error {
+    Error::new(ErrorKind::Failed, why)
 }
 
 /// The lines of one log.

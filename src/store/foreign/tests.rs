@@ -43,7 +43,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
 
 fn told(path: &Path) -> Vec<(String, String)> {
     let database = ForeignDatabase::open(path, &TABLES).unwrap();
-    let logs = database.logs(path).unwrap().into_iter().map(|log| {
+    let logs = database.logs().unwrap().into_iter().map(|log| {
         let mut text = String::new();
         log.inside
             .open()
@@ -116,7 +116,7 @@ fn what_is_written_while_it_is_read_is_seen_the_next_time() {
     let owner = Connection::open(&path).unwrap();
     owner.execute_batch(BEGUN).unwrap();
     let database = ForeignDatabase::open(&path, &TABLES).unwrap();
-    let logs = database.logs(&path).unwrap();
+    let logs = database.logs().unwrap();
     owner
         .execute("INSERT INTO note VALUES ('a', 4, 'four')", [])
         .unwrap();
@@ -169,11 +169,36 @@ fn a_torn_log_gives_what_was_committed() {
 }
 
 #[test]
-fn other_tables_are_a_problem_that_names_the_file() {
+fn other_tables_are_a_problem_that_names_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.db");
+    Connection::open(&path)
+        .and_then(|db| db.execute_batch("CREATE TABLE other(id)"))
+        .unwrap();
+    let database = ForeignDatabase::open(&path, &TABLES).unwrap();
+    let error = database.logs().err().unwrap();
+    assert!(error.message.starts_with("no such table: "), "{error}");
+}
+
+#[test]
+fn a_database_without_a_table_has_no_logs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.db");
     fs::write(&path, "").unwrap();
-    let database = ForeignDatabase::open(&path, &TABLES).unwrap();
-    let error = database.logs(&path).err().unwrap();
-    assert!(error.message.contains("notes.db"), "{}", error.message);
+    assert!(ForeignDatabase::logs_of(&path, &TABLES).unwrap().is_empty());
+}
+
+#[test]
+fn tables_that_are_just_being_made_are_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.db");
+    let owner = Connection::open(&path).unwrap();
+    owner
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE other(id)")
+        .unwrap();
+    let reader =
+        thread::spawn(move || ForeignDatabase::logs_of(&path, &TABLES).map(|logs| logs.len()));
+    thread::sleep(TABLES_PAUSE / 2);
+    owner.execute_batch(BEGUN).unwrap();
+    assert_eq!(reader.join().unwrap().unwrap(), 2);
 }
