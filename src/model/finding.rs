@@ -115,6 +115,8 @@ pub enum Finding {
     },
     /// Commits were sent to others.
     Pushed,
+    /// Git told how many commits of the branch that is checked out its remote one lacks.
+    Ahead(u64),
     /// Git told what changed in a file.
     Stat {
         /// From the repository's root; empty: the only one that was committed.

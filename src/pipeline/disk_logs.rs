@@ -99,7 +99,8 @@ fn databases(root: &Path, tables: &Tables) -> io::Result<Vec<PathBuf>> {
 
 fn logs(path: &Path, root: &Root, tables: &'static Tables) -> Result<Vec<SourceFile>, String> {
     let device = stat_of(&path.metadata().map_err(|e| e.kind().to_string())?).device;
-    let logs = ForeignDatabase::logs_of(path, tables).map_err(|e| e.to_string())?;
+    let database = ForeignDatabase::open(path, tables).map_err(|e| e.to_string())?;
+    let logs = database.logs().map_err(|e| e.to_string())?;
     let file = |log: ForeignLog| {
         let ForeignLog {
             name,

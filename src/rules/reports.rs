@@ -51,7 +51,16 @@ pub fn restates(heading: &str) -> bool {
 
 /// A heading of what it comes to.
 pub fn is_conclusion(heading: &str) -> bool {
-    const BEFORE: [&str; 5] = ["my ", "our ", "the ", "final ", "overall "];
+    is_one_of(heading, &TABLE.conclusions)
+}
+
+/// A heading of why something failed.
+pub fn is_cause(heading: &str) -> bool {
+    is_one_of(heading, &TABLE.causes)
+}
+
+fn is_one_of(heading: &str, headings: &FxHashSet<String>) -> bool {
+    const BEFORE: [&str; 6] = ["my ", "our ", "the ", "final ", "overall ", "actual "];
     let heading = heading
         .trim_matches(['*', ':', ' ', '-', '#'])
         .to_lowercase();
@@ -59,7 +68,7 @@ pub fn is_conclusion(heading: &str) -> bool {
     while let Some(rest) = BEFORE.iter().find_map(|word| heading.strip_prefix(word)) {
         heading = rest;
     }
-    TABLE.conclusions.contains(heading)
+    headings.contains(heading)
 }
 
 /// The sentence says only that the work was committed or pushed, or not yet.
@@ -105,6 +114,7 @@ struct Written {
     passing: FxHashSet<String>,
     proofs: FxHashSet<String>,
     conclusions: FxHashSet<String>,
+    causes: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: WrittenCues,
     unchanged: WrittenCues,
@@ -129,6 +139,7 @@ struct Table {
     passing: FxHashSet<String>,
     proofs: FxHashSet<String>,
     conclusions: FxHashSet<String>,
+    causes: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: SentenceCues,
     unchanged: SentenceCues,
@@ -147,6 +158,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         passing: written.passing,
         proofs: written.proofs,
         conclusions: written.conclusions,
+        causes: written.causes,
         restated: written.restated,
         moved: written.moved.into(),
         unchanged: written.unchanged.into(),
@@ -181,6 +193,7 @@ mod tests {
         }
         assert!(is_proof("**Verification (all run by me)**") && !is_proof("What changed:"));
         assert!(is_conclusion("**Bottom line:**") && restates("Current State"));
+        assert!(is_cause("**The root cause**") && !is_cause("Causes of delays"));
         assert!(is_conclusion("## My final recommendation (short)") && !is_conclusion("My carts"));
     }
 }

@@ -214,6 +214,8 @@ fn format(path: &str) -> Option<Format> {
     let end = name.rsplit('.').next()?;
     match end {
         _ if LOCKS.contains(&name.as_str()) => None,
+        // a schema says what may be set
+        "json" if name.contains("schema") => None,
         _ if name == ".env" || name.starts_with(".env.") => Some(Format::Assigned),
         "json" | "jsonc" | "json5" => Some(Format::Json),
         "yaml" | "yml" => Some(Format::Yaml),
@@ -536,6 +538,7 @@ mod tests {
             ("Cargo.toml", true),
             ("src/main.rs", false),
             ("web/package-lock.json", false),
+            ("themes/shop-schema.json", false),
         ] {
             assert_eq!(is_known(path), wants, "{path}");
         }

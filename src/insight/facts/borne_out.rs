@@ -5,13 +5,16 @@ use super::hindrances::reads;
 use super::line::LocatedItem;
 use super::ran::call;
 use super::untested::may_test;
+use crate::model::activity::Dimension;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::rules::check_words::tells_to_check;
 use crate::rules::commands::checks_or_tests;
+use crate::rules::paths::is_source;
 use crate::rules::test_words::runs_checks;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::{content_words, tokens};
+use crate::rules::work_words::titled;
 
 /// A task that was ticked off.
 pub struct Ticked<'t> {
@@ -29,7 +32,7 @@ pub struct Ticked<'t> {
 pub enum Proof {
     /// Nothing speaks against it.
     Open,
-    /// It was to run checks, and none ran; or what was done for it last failed.
+    /// It was to run checks, and none ran; it was to change a file, and no call did; or what was done for it last failed.
     Missing,
     /// The command that the task names failed when it ran last.
     Failed,
@@ -39,6 +42,9 @@ pub enum Proof {
 pub fn proof(task: &Ticked<'_>, lines: &[LocatedItem<'_>]) -> Proof {
     let names_checks = runs_checks(task.text);
     if names_checks && !lines.iter().any(|line| is_check(line)) {
+        return Proof::Missing;
+    }
+    if is_unchanged(task.text, lines) {
         return Proof::Missing;
     }
     let done = lines.get(task.from + 1..task.at).unwrap_or_default();
@@ -56,6 +62,44 @@ pub fn proof(task: &Ticked<'_>, lines: &[LocatedItem<'_>]) -> Proof {
         all if all == words.len() && !names_checks => Proof::Failed,
         _ => Proof::Missing,
     }
+}
+
+/// A task that names a file of code which it was to change, and no call of the session can have changed it.
+fn is_unchanged(task: &str, lines: &[LocatedItem<'_>]) -> bool {
+    let changes = matches!(
+        titled(task),
+        Some(Dimension::Building | Dimension::Fixing | Dimension::Refactoring)
+    );
+    let Some(file) = source_named(task).filter(|_| changes) else {
+        return false;
+    };
+    let may_be_it = |line: &LocatedItem<'_>| {
+        let has = |finding: &Finding| match finding {
+            Finding::Changed { path, .. } | Finding::Stat { path, .. } => path.ends_with(file),
+            _ => false,
+        };
+        line.item.findings.iter().any(has)
+            || acts(line)
+                && call(line).is_some_and(|call| match answer(call) {
+                    AnswerKind::Shell => call.contains(file),
+                    AnswerKind::Edit | AnswerKind::Write => false,
+                    // what a patch names, or a sub-agent does, may stand in no line
+                    _ => true,
+                })
+    };
+    !lines.iter().any(may_be_it)
+}
+
+/// The name of the only file of code that a task names.
+fn source_named(task: &str) -> Option<&str> {
+    let mut files = named_words(task).filter(|word| is_source(word));
+    let file = files.next().filter(|_| files.next().is_none())?;
+    file.rsplit(['/', '\\']).next()
+}
+
+/// What stands between blanks and marks: a path is one of them.
+pub fn named_words(task: &str) -> impl Iterator<Item = &str> {
+    task.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ':'))
 }
 
 /// A check or tests ran, here or at another agent's.
@@ -173,6 +217,30 @@ mod tests {
         ] {
             assert!(is_told(&[(ran, &OK)]), "{ran}");
         }
+    }
+
+    #[test]
+    fn a_task_that_names_a_file_is_done_only_where_that_may_have_changed() {
+        let is_told = |task: &str, calls: &[(&str, &[Finding])]| !told(task, calls).0.is_empty();
+        let edit = "Action: Edit(src/cart.rs) → +1 −0";
+        let cart = [Finding::Changed {
+            path: "/p/src/cart.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let task = "Add the filter to shop.rs";
+        assert!(!is_told(task, &[(edit, &cart)]), "it was ticked off only");
+        for ran in [
+            "Action: Bash(sed -i s/a/b/ src/shop.rs) → ok, no output",
+            "Action: Task(Add the filter) → done, 5 tool calls",
+        ] {
+            assert!(is_told(task, &[(edit, &cart), (ran, &OK)]), "{ran}");
+        }
+        assert!(is_told("Add the filter to cart.rs", &[(edit, &cart)]));
+        assert!(
+            is_told("Read shop.rs", &[(edit, &cart)]),
+            "nothing to change"
+        );
     }
 
     #[test]

@@ -86,7 +86,10 @@ fn may_change(line: &LocatedItem<'_>) -> bool {
             let class = commands::of_count(&commands::counted_as(ran.command));
             !matches!(class.intent, Intent::Read | Intent::Search)
         }),
-        Finding::Failed { .. } | Finding::Listed { .. } | Finding::Stat { .. } => false,
+        Finding::Failed { .. }
+        | Finding::Listed { .. }
+        | Finding::Ahead(_)
+        | Finding::Stat { .. } => false,
         _ => true,
     })
 }

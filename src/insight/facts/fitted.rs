@@ -5,7 +5,7 @@ use super::points::{
     cut, first_sentences, is_numbered, is_other_list, is_point, more, points_left, short_point,
     without_mark,
 };
-use crate::rules::reports::{is_conclusion, is_proof, restates};
+use crate::rules::reports::{is_cause, is_conclusion, is_proof, restates};
 
 /// More: the summary is a log again; fewer: the result stands behind.
 const LINES_MAX: usize = 30;
@@ -182,6 +182,11 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
             points = 0;
             // the first paragraph is the news
             let sentences = share.sentences.saturating_add(usize::from(all.is_empty()));
+            let sentences = sentences.max(if names_cause(line) {
+                CAUSE_SENTENCES
+            } else {
+                0
+            });
             all.push(first_sentences(line, sentences));
             continue;
         }
@@ -208,13 +213,24 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
                 } else {
                     line
                 };
-                all.push(short_point(line, share.bytes));
+                let whole = names_cause(without_mark(line)).then_some(CAUSE_BYTES);
+                all.push(short_point(line, share.bytes.max(whole.unwrap_or(0))));
             }
             points if points == most + 1 && left > 0 => all.push(more(left)),
             _ => {}
         }
     }
     all
+}
+
+/// Why something failed is seldom said in one sentence.
+const CAUSE_SENTENCES: usize = 3;
+const CAUSE_BYTES: usize = 420;
+
+/// `Root cause: the list is only ever added to.`
+fn names_cause(line: &str) -> bool {
+    line.split_once(": ")
+        .is_some_and(|(head, _)| is_cause(head))
 }
 
 /// A point that only leads to others has fewer.
@@ -371,6 +387,17 @@ mod tests {
             assert!(told.contains(&format!("- {name}: {name} one")), "{told}");
         }
         assert!(told.contains("; and 2 more"), "{told}");
+    }
+
+    #[test]
+    fn why_something_failed_is_told_in_more_than_a_sentence() {
+        let cause = "Root cause: the cart is a list. It is only ever added to. So each page copies all of it.";
+        let report = format!(
+            "It is found.\n{cause}\n{}",
+            "- one row of the cart\n".repeat(90)
+        );
+        let told = fitted(&lines(&report), 300);
+        assert!(told.contains(cause), "{told}");
     }
 
     #[test]

@@ -107,11 +107,35 @@ impl<'t> Commits<'t> {
                     .made
                     .iter_mut()
                     .for_each(|made| made.commit.what.pushed = true),
+                Finding::Ahead(count) => self.send(until, *count),
                 _ => {}
             }
         }
         if squashes {
             self.squash();
+        }
+    }
+
+    /// The last of the lines tells how many commits of the branch nobody else has: a person may have pushed those before
+    /// them. Of another branch or folder it says nothing.
+    fn send(&mut self, until: &[LocatedItem<'t>], ahead: u64) {
+        const MOVES: [&str; 4] = [
+            "git checkout ",
+            "git switch ",
+            "git worktree ",
+            "git reset ",
+        ];
+        let moves = |line: &LocatedItem<'_>| {
+            line.item.kind == ItemKind::Digest
+                && MOVES.iter().any(|verb| line.item.text.contains(verb))
+        };
+        let here = until.last().map(folder);
+        let sent = self.made.len().saturating_sub(ahead as usize);
+        for made in &mut self.made[..sent] {
+            let is_here = here == Some(folder(&until[made.at]));
+            if is_here && !made.is_old && !until[made.at..].iter().any(moves) {
+                made.commit.what.pushed = true;
+            }
         }
     }
 
@@ -205,6 +229,12 @@ impl<'t> Commits<'t> {
             self.made.insert(place.unwrap_or(self.made.len()), made);
         }
     }
+}
+
+/// Where the command of a call goes first.
+fn folder<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+    let (_, rest) = line.item.text.split_once("(cd ")?;
+    rest.split([' ', ';', ')']).next()
 }
 
 /// How calls of sub-agents begin.

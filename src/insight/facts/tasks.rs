@@ -1,7 +1,7 @@
 //! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
 //! and headings.
 
-use super::borne_out::{Proof, Ticked, proof};
+use super::borne_out::{Proof, Ticked, named_words, proof};
 use super::history::says_unpushed;
 use super::line::LocatedItem;
 use super::next_headings::is_about_next;
@@ -213,10 +213,7 @@ const NO_TASKS: &str = "TaskList → No tasks found";
 
 /// `Drop the assert in cart.py:7`.
 fn names_file(task: &str) -> bool {
-    let words = task.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ':'));
-    words
-        .into_iter()
-        .any(|word| is_source(word) || word.ends_with(".md"))
+    named_words(task).any(|word| is_source(word) || word.ends_with(".md"))
 }
 
 fn note(known: &mut Vec<Known>, task: &Task, (nth, line): (usize, &LocatedItem<'_>)) {

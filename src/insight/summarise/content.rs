@@ -105,6 +105,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Worked { .. }
         | Finding::Plan(_)
         | Finding::PlanRead { .. }
+        | Finding::Ahead(_)
         | Finding::Task(_)
         | Finding::File { .. }
         | Finding::Moved { .. }

@@ -7,7 +7,7 @@ use crate::rules::paths::is_throwaway;
 
 /// A table; of reasons only where there are some.
 pub fn settings(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
-    let facts = removed_together(&summary.config_changes);
+    let facts = together(&summary.config_changes);
     let changes: Vec<&SettingChange> = facts.iter().chain(&llm.config_changes).collect();
     if changes.is_empty() {
         return Vec::new();
@@ -36,29 +36,35 @@ pub fn settings(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     lines
 }
 
-/// Settings that went with one edit of a file, in one row.
-fn removed_together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
+/// Settings that came or went with one edit of a file, in one row.
+fn together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
     let is_gone = |change: &SettingChange| change.new.is_none() && change.renamed.is_none();
-    let together = |change: &Sourced<SettingChange>| {
-        let same = changes.iter().filter(|other| {
-            is_gone(&other.what)
+    let is_new = |change: &SettingChange| change.old.is_none() && change.renamed.is_none();
+    let of_one_edit = |change: &Sourced<SettingChange>| {
+        let is_same = |other: &&Sourced<SettingChange>| {
+            (is_gone(&other.what), is_new(&other.what))
+                == (is_gone(&change.what), is_new(&change.what))
                 && other.what.file == change.what.file
                 && (other.episode, other.line) == (change.episode, change.line)
-        });
+        };
+        let same = changes.iter().filter(is_same);
         same.map(|other| other.what.setting.as_str()).collect()
     };
     let mut latest = Vec::new();
     for change in changes {
-        let gone: Vec<&str> = match is_gone(&change.what) {
-            true => together(change),
+        let (is_gone, is_new) = (is_gone(&change.what), is_new(&change.what));
+        let all: Vec<&str> = match is_gone || is_new {
+            true => of_one_edit(change),
             false => Vec::new(),
         };
-        if gone.len() < REMOVED_MIN {
+        if all.len() < TOGETHER_MIN {
             latest.push(change.what.clone());
-        } else if gone.first() == Some(&change.what.setting.as_str()) {
+        } else if all.first() == Some(&change.what.setting.as_str()) {
+            let count = format!("{} settings", all.len());
             latest.push(SettingChange {
-                setting: format!("{} and {} more", gone[0], gone.len() - 1),
-                old: Some(format!("{} settings", gone.len())),
+                setting: format!("{} and {} more", all[0], all.len() - 1),
+                old: is_gone.then(|| count.clone()),
+                new: is_new.then_some(count),
                 ..change.what.clone()
             });
         }
@@ -67,7 +73,7 @@ fn removed_together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
 }
 
 /// Fewer may each have a row.
-const REMOVED_MIN: usize = 4;
+const TOGETHER_MIN: usize = 4;
 
 /// Files that are named. More are a folder that was committed whole, and bury the rest.
 const FILES_MAX: usize = 40;
@@ -280,6 +286,8 @@ mod tests {
         summary
             .config_changes
             .push(sourced(3, change("e", Some("1"), None)));
+        let new = ["f", "g", "h", "i"].map(|name| sourced(4, change(name, None, Some("1"))));
+        summary.config_changes.extend(new);
         let rows = settings(&summary, &LlmAdditions::default());
         assert_eq!(
             rows[1..],
@@ -287,6 +295,7 @@ mod tests {
                 "| a.yml | a and 3 more | 4 settings → (none) |",
                 "| a.yml | db | renamed → database |",
                 "| a.yml | e | 1 → (none) |",
+                "| a.yml | f and 3 more | (none) → 4 settings |",
             ]
         );
     }

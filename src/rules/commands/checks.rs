@@ -268,7 +268,7 @@ fn part(words: &[String]) -> Option<String> {
 fn end(rest: &str) -> Option<CheckEnd> {
     match operator(rest) {
         (_, "") => Some(CheckEnd::Own),
-        (at, "&&") => Some(match is_chain(&rest[at + 2..]) {
+        (at, "&&") => Some(match is_chain(&rest[at + 2..]) && !ends_in_finder(rest) {
             true => CheckEnd::First,
             false => CheckEnd::Output,
         }),
@@ -294,6 +294,13 @@ fn is_chain(rest: &str) -> bool {
         (at, mark @ ("&&" | "|")) => is_chain(&rest[at + mark.len()..]),
         _ => false,
     }
+}
+
+/// The line's last command, as far as a mark inside of quotes isn't taken for an operator, hides that one before failed.
+fn ends_in_finder(rest: &str) -> bool {
+    let last = rest.rsplit(['|', '&']).next().unwrap_or_default();
+    let name = last.split_whitespace().next().unwrap_or_default();
+    TABLE.finders.iter().any(|finder| finder == name)
 }
 
 /// The first operator outside of quotes with where it stands; empty where none does.
@@ -341,6 +348,7 @@ struct Written {
     verbs: Vec<String>,
     no_verbs: Vec<String>,
     passes: Vec<String>,
+    finders: Vec<String>,
     absent: Vec<String>,
     clean: Vec<String>,
     written: Vec<String>,
@@ -362,6 +370,7 @@ struct Table {
     verbs: Vec<String>,
     no_verbs: Vec<String>,
     passes: Vec<String>,
+    finders: Vec<String>,
     hints: AhoCorasick,
     test_hints: AhoCorasick,
     test_names: AhoCorasick,
@@ -421,6 +430,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         verbs: written.verbs,
         no_verbs: written.no_verbs,
         passes: written.passes,
+        finders: written.finders,
     }
 });
 

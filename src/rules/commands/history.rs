@@ -63,6 +63,8 @@ pub enum HistoryAction {
     StatLast,
     /// Commits are listed.
     Log,
+    /// Git is asked how the branch stands.
+    Status,
     /// A file that is kept is deleted.
     Delete,
     /// A file is deleted.

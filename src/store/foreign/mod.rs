@@ -10,24 +10,16 @@ use super::error::words;
 use super::schema::open::{escaped, open_unchanging};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::table_log::{TableLines, TableLog, Tables};
-use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 /// Waits so long for a moment in which the owner doesn't hold the whole database.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Waits so long, so often, for tables that the owner is about to make, as it does when it is new.
-const TABLES_PAUSE: Duration = Duration::from_millis(300);
-const TABLES_TRIES: usize = 6;
-
-/// A database that was written to so lately may be one whose tables are being made.
-const JUST_WRITTEN: Duration = Duration::from_secs(10);
 
 /// Bytes of lines that are made at once. Larger: memory; smaller: the database is locked and left more often.
 const LINES_BYTES: usize = 64 << 10;
@@ -73,27 +65,10 @@ impl ForeignDatabase {
         }))
     }
 
-    /// The logs of a database, in no order; none where it has no table yet. Waits where its owner is just making
-    /// the tables.
+    /// Its logs, in no order; none where its owner has made no table yet.
     ///
     /// # Errors
     /// When it has other tables than these, or can't be read.
-    pub fn logs_of(path: &Path, tables: &'static Tables) -> Result<Vec<ForeignLog>> {
-        for _ in 1..TABLES_TRIES {
-            match ForeignDatabase::open(path, tables)?.listed() {
-                Err(error) if is_of_tables(&error) && is_just_written(path) => {
-                    thread::sleep(TABLES_PAUSE);
-                }
-                listed => return listed.map_err(failed),
-            }
-        }
-        ForeignDatabase::open(path, tables)?.logs()
-    }
-
-    /// The logs that it had when it was opened; else as [`ForeignDatabase::logs_of`], without waiting.
-    ///
-    /// # Errors
-    /// As there.
     pub fn logs(self: &Arc<Self>) -> Result<Vec<ForeignLog>> {
         self.listed().map_err(failed)
     }
@@ -107,7 +82,6 @@ impl ForeignDatabase {
         let mut older = prepared.filter_map(|prepared| prepared.ok());
         let mut statement = match newest.or_else(|error| older.next().ok_or(error)) {
             Ok(statement) => statement,
-            // its owner was stopped before it had made one
             Err(_) if has_no_table(&db)? => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
@@ -128,23 +102,11 @@ impl ForeignDatabase {
     }
 }
 
+/// None but those that keep account of how far the tables are made.
 fn has_no_table(db: &Connection) -> rusqlite::Result<bool> {
-    db.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| {
-        row.get(0)
-    })
-}
-
-/// Whether a statement asks for what isn't there.
-fn is_of_tables(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::Unknown)
-}
-
-fn is_just_written(path: &Path) -> bool {
-    let modified = |path: PathBuf| fs::metadata(path).and_then(|meta| meta.modified()).ok();
-    [path.to_owned(), beside(path, "-wal")]
-        .into_iter()
-        .filter_map(modified)
-        .any(|at| at.elapsed().is_ok_and(|since| since < JUST_WRITTEN))
+    let others = "SELECT count(*) FROM sqlite_schema
+        WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%migration%'";
+    db.query_row(others, [], |row| Ok(row.get::<_, i64>(0)? == 0))
 }
 
 /// Where the owner's index of its log is, it says which moment is read; without a log, the file is whole; else

@@ -40,6 +40,30 @@ fn commits_that_nobody_saw_pushed_are_left() {
 }
 
 #[test]
+fn a_commit_that_git_says_its_remote_has_was_pushed() {
+    let (first, second) = (commit("a"), commit("b"));
+    let pushed = |between: &str, told: &str, ahead: u64| -> Vec<bool> {
+        let ahead = [Finding::Ahead(ahead)];
+        let lines = [
+            line(1, "Action: Bash(cd /shop && git commit -m a) → ok", &first),
+            line(2, "Action: Bash(cd /shop && git commit -m b) → ok", &second),
+            line(3, between, &[]),
+            line(4, told, &ahead),
+        ];
+        let made = commits(&lines);
+        made.iter().map(|commit| commit.what.pushed).collect()
+    };
+    let told = "Action: Bash(cd /shop && git status) → ok";
+    assert_eq!(pushed("", told, 0), [true, true], "a person pushed them");
+    assert_eq!(pushed("", told, 1), [true, false]);
+    assert_eq!(pushed("", told, 7), [false, false]);
+    let other = "Action: Bash(cd /other && git status) → ok";
+    assert_eq!(pushed("", other, 0), [false, false]);
+    let moved = "Action: Bash(git checkout main) → ok";
+    assert_eq!(pushed(moved, told, 0), [false, false], "another branch");
+}
+
+#[test]
 fn commits_of_equal_subject_stay_apart_unless_one_replaced_the_other() {
     let made = |hash: &str, again: bool| {
         [Finding::Commit {

@@ -1,6 +1,7 @@
 //! What calls did to a history that others see: commits, pushes, pull requests, as git and its
 //! helpers print them; and which files commands deleted or put back.
 
+use super::ahead::ahead;
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::CallStatus;
@@ -54,6 +55,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     found.extend(last);
     found.extend(seen.listed());
     found.extend(seen.is_pushed().then_some(Finding::Pushed));
+    found.extend(seen.ahead());
     found.extend(seen.pull_requests());
     found
 }
@@ -267,6 +269,14 @@ impl Seen<'_> {
             self.masked.iter().any(|part| words.is_match(&**part))
         };
         sent || asked && self.worked && !refused()
+    }
+
+    /// What `git status` says first, or `git status -sb`.
+    fn ahead(&self) -> Option<Finding> {
+        if !self.has(HistoryAction::Status) || !self.worked {
+            return None;
+        }
+        self.lines().find_map(ahead).map(Finding::Ahead)
     }
 
     fn pull_requests(&self) -> Vec<Finding> {

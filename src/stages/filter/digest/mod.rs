@@ -3,6 +3,7 @@
 //! Knows what a reader needs of a call. Which tool is told how is a table (`rules/tools.yaml`), so
 //! are errors and test runners.
 
+mod ahead;
 mod call;
 mod content;
 mod ended;

@@ -1,0 +1,46 @@
+//! How far a branch is ahead of its remote one, as `git status` says it.
+
+/// `Your branch is ahead of 'origin/main' by 2 commits.`, `## main...origin/main [ahead 2]`: 2.
+pub fn ahead(line: &str) -> Option<u64> {
+    let count = |rest: &str| {
+        rest.split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()
+    };
+    if line.starts_with("Your branch is up to date with '") {
+        return Some(0);
+    }
+    if let Some(rest) = line.strip_prefix("Your branch is ahead of '") {
+        return count(rest.split_once("' by ")?.1);
+    }
+    let (_, remote) = line.strip_prefix("## ")?.split_once("...")?;
+    match remote.split_once(" [") {
+        None => Some(0),
+        Some((_, state)) => count(state.strip_prefix("ahead ")?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ahead;
+
+    #[test]
+    fn git_tells_how_many_commits_its_remote_lacks() {
+        for (line, wants) in [
+            ("Your branch is up to date with 'origin/main'.", Some(0)),
+            (
+                "Your branch is ahead of 'origin/a-1' by 2 commits.",
+                Some(2),
+            ),
+            ("Your branch is behind 'origin/main' by 2 commits", None),
+            ("Your branch and 'origin/main' have diverged,", None),
+            ("## main...origin/main", Some(0)),
+            ("## main...origin/main [ahead 3, behind 1]", Some(3)),
+            ("## main...origin/main [behind 1]", None),
+            ("## main", None),
+        ] {
+            assert_eq!(ahead(line), wants, "{line}");
+        }
+    }
+}
