@@ -182,11 +182,10 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
             points = 0;
             // the first paragraph is the news
             let sentences = share.sentences.saturating_add(usize::from(all.is_empty()));
-            let sentences = sentences.max(if names_cause(line) {
-                CAUSE_SENTENCES
-            } else {
-                0
-            });
+            let sentences = match names_cause(line) && most >= CAUSE_POINTS {
+                true => sentences.max(CAUSE_SENTENCES),
+                false => sentences,
+            };
             all.push(first_sentences(line, sentences));
             continue;
         }
@@ -213,8 +212,9 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
                 } else {
                     line
                 };
-                let whole = names_cause(without_mark(line)).then_some(CAUSE_BYTES);
-                all.push(short_point(line, share.bytes.max(whole.unwrap_or(0))));
+                let is_cause = most >= CAUSE_POINTS && names_cause(without_mark(line));
+                let bytes = if is_cause { CAUSE_BYTES } else { 0 };
+                all.push(short_point(line, share.bytes.max(bytes)));
             }
             points if points == most + 1 && left > 0 => all.push(more(left)),
             _ => {}
@@ -223,7 +223,8 @@ fn shared(lines: &[String], share: Share) -> Vec<String> {
     all
 }
 
-/// Why something failed is seldom said in one sentence.
+/// Why something failed is seldom said in one sentence; where lists have fewer points than this, it gives way too.
+const CAUSE_POINTS: usize = 4;
 const CAUSE_SENTENCES: usize = 3;
 const CAUSE_BYTES: usize = 420;
 

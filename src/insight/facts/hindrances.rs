@@ -45,7 +45,11 @@ pub fn hindered(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
             true => "a merge conflict".to_owned(),
             false => told.error.replace(|c: char| c.is_ascii_digit(), ""),
         };
-        if !seen.contains(&key) {
+        // two tries of what worked then
+        let is_same = |known: &Sourced<Resolution>| {
+            known.what.worked_at == told.worked_at && known.what.cure == told.cure
+        };
+        if !seen.contains(&key) && !all.iter().any(is_same) {
             seen.push(key);
             all.push(line.source(told));
         }
@@ -351,9 +355,9 @@ pub fn reads(command: &str) -> bool {
     !name.starts_with('?') && matches!(class.intent, Intent::Read | Intent::Search)
 }
 
-/// The letters that a place in a text begins with.
+/// The letters that a place in a text begins with, up to a colon: of `exit 127: shop: not found` only that.
 fn word_at(text: &str, at: usize) -> String {
-    let letters = text[at..].chars().take(12);
+    let letters = text[at..].chars().take_while(|c| *c != ':').take(12);
     letters.flat_map(char::to_lowercase).collect()
 }
 

@@ -57,7 +57,7 @@ fn together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
             true => of_one_edit(change),
             false => Vec::new(),
         };
-        if all.len() < TOGETHER_MIN {
+        if all.len() < if is_gone { GONE_MIN } else { NEW_MIN } {
             latest.push(change.what.clone());
         } else if all.first() == Some(&change.what.setting.as_str()) {
             let count = format!("{} settings", all.len());
@@ -72,8 +72,9 @@ fn together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
     latest
 }
 
-/// Fewer may each have a row.
-const TOGETHER_MIN: usize = 4;
+/// Fewer may each have a row; what is new tells more.
+const GONE_MIN: usize = 4;
+const NEW_MIN: usize = 6;
 
 /// Files that are named. More are a folder that was committed whole, and bury the rest.
 const FILES_MAX: usize = 40;
@@ -286,7 +287,8 @@ mod tests {
         summary
             .config_changes
             .push(sourced(3, change("e", Some("1"), None)));
-        let new = ["f", "g", "h", "i"].map(|name| sourced(4, change(name, None, Some("1"))));
+        let new =
+            ["f", "g", "h", "i", "j", "k"].map(|name| sourced(4, change(name, None, Some("1"))));
         summary.config_changes.extend(new);
         let rows = settings(&summary, &LlmAdditions::default());
         assert_eq!(
@@ -295,7 +297,7 @@ mod tests {
                 "| a.yml | a and 3 more | 4 settings → (none) |",
                 "| a.yml | db | renamed → database |",
                 "| a.yml | e | 1 → (none) |",
-                "| a.yml | f and 3 more | (none) → 4 settings |",
+                "| a.yml | f and 5 more | (none) → 6 settings |",
             ]
         );
     }

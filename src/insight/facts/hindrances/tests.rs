@@ -48,6 +48,16 @@ fn a_form_that_a_program_does_not_take_is_told_with_the_one_that_it_takes() {
     assert_eq!(told(&[wrapped]), Vec::<String>::new(), "no way was found");
     let red = "Action: Bash(npm run test) → exit 1: the cart is empty";
     assert_eq!(told(&[wrapped, red]), ["it ran as `npm run test`"]);
+    let absent = "Action: Bash(shop close) → exit 127: shop: command not found";
+    let tried =
+        "Action: Bash(~/bin/shop close) → exit 127: /bin/sh: line 1: ~/bin/shop: No such file";
+    let found = "Action: Bash(/opt/bin/shop close) → ok, no output";
+    let wants = ["it worked as `/opt/bin/shop close`"];
+    assert_eq!(
+        told(&[absent, tried, found]),
+        wants,
+        "one obstacle, two tries"
+    );
     let option = "Action: Bash(echo '[]' | shop exec close-orders --order 7) → exit 2: Error: No such option: --order";
     let help = "Action: Bash(shop exec close-orders -h) → 9 lines, 300 bytes";
     let other = "Action: Bash(shop exec list-orders) → 9 lines, 300 bytes";
