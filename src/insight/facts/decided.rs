@@ -1,6 +1,7 @@
 //! What was decided in a session, by people and by agents. Sentences come from the tables of rules; this
 //! knows who said them, what they answer, and that a decision is told once.
 
+mod answers;
 mod headed;
 mod points;
 mod proposed;
@@ -140,7 +141,7 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
         let after = &lines[at + 1..];
         for finding in line.item.findings {
             let refused = || said_when_refused(finding, line, after);
-            if let Some(decision) = answered(finding, line).or_else(refused) {
+            if let Some(decision) = answers::answered(finding, line).or_else(refused) {
                 add(&mut all, &mut known, line, ANSWERED, decision);
             }
         }
@@ -148,10 +149,16 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             before.agent = line.words();
         }
         if is_said(line) {
-            let reply = before.replied(line.words());
-            let is_reply = reply.is_some();
-            if let Some((rank, decision)) = reply {
+            let numbered = answers::numbered(line.words(), before.agent);
+            let reply = before.replied(line.words()).into_iter();
+            let reply = reply.chain(numbered.into_iter().map(|one| (ANSWERED, one)));
+            let reply: Vec<(u8, Decision)> = reply.collect();
+            let is_reply = !reply.is_empty();
+            for (rank, decision) in reply {
                 add(&mut all, &mut known, line, rank, decision);
+            }
+            for point in headed::planned(line, || is_carried_out(after)) {
+                add(&mut all, &mut known, line, AGREED, point);
             }
             let own = said(line.words()).into_iter();
             for stated in own.filter(|stated| !is_reply && !before.said(&stated.sentence)) {
@@ -572,26 +579,6 @@ fn is_said(line: &LocatedItem<'_>) -> bool {
 
 /// What stands before the task of a sub-agent.
 const TASK: &str = "Task: ";
-
-/// An answer to the agent's question, or a plan that somebody approved.
-fn answered(finding: &Finding, line: &LocatedItem<'_>) -> Option<Decision> {
-    match finding {
-        Finding::Answered { question, answer } => Some(Decision {
-            decision: answer.trim_end_matches(RECOMMENDED).trim_end().to_owned(),
-            about: Some(question.clone()),
-            ..Decision::default()
-        }),
-        Finding::Approved => Some(Decision {
-            decision: words::inside_parentheses(line.words())?.to_owned(),
-            about: Some("plan approved".to_owned()),
-            ..Decision::default()
-        }),
-        _ => None,
-    }
-}
-
-/// Stands behind the answer that an agent would choose.
-const RECOMMENDED: &str = "(Recommended)";
 
 #[cfg(test)]
 mod tests;

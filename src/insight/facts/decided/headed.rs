@@ -1,4 +1,5 @@
-//! Decisions that an agent lists below a heading which says so (`### Key Design Decisions`), when it reports what it did.
+//! Decisions below a heading which says so (`### Key Design Decisions`): in what an agent reports that it did, and in a
+//! plan that a person handed over.
 
 use super::super::line::LocatedItem;
 use super::super::points::{is_point, without_mark};
@@ -21,6 +22,37 @@ pub(super) fn headed(line: &LocatedItem<'_>, before: &[LocatedItem<'_>]) -> Vec<
     if !said.lines().any(is_heading) || !has_changed(before) {
         return Vec::new();
     }
+    points(said)
+        .into_iter()
+        .map(|decision| Decision {
+            decision,
+            ..Decision::default()
+        })
+        .collect()
+}
+
+/// The points below such headings of a plan that a person handed over, where it was carried out.
+pub(super) fn planned(
+    line: &LocatedItem<'_>,
+    is_carried_out: impl FnOnce() -> bool,
+) -> Vec<Decision> {
+    let said = line.words();
+    if !said.lines().any(is_heading) || !is_carried_out() {
+        return Vec::new();
+    }
+    let told = points(said).into_iter().take(PLANNED_MAX);
+    told.map(|decision| Decision {
+        decision,
+        about: Some("as the plan says".to_owned()),
+        ..Decision::default()
+    })
+    .collect()
+}
+
+/// A plan has more of them than a summary room.
+const PLANNED_MAX: usize = 4;
+
+fn points(said: &str) -> Vec<String> {
     let mut is_below = false;
     let mut all = Vec::new();
     for line in said.lines().filter(|line| !line.trim().is_empty()) {
@@ -33,10 +65,7 @@ pub(super) fn headed(line: &LocatedItem<'_>, before: &[LocatedItem<'_>]) -> Vec<
             let point = words::folded(without_mark(line)).replace("**", "");
             let point = words::shortened(&point, POINT_CHARS_MAX);
             if point.len() >= POINT_CHARS_MIN && !point.ends_with(['?', ':']) {
-                all.push(Decision {
-                    decision: point,
-                    ..Decision::default()
-                });
+                all.push(point);
             }
         }
     }
