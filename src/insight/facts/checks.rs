@@ -274,12 +274,12 @@ impl RanCommand<'_> {
 
     /// What it complained of first; nothing where that only says that something failed.
     fn fault(&self) -> Option<String> {
-        let said = self.output.strip_prefix("exit ")?;
-        let (_, said) = said.split_once(": ")?;
+        let (end, said) = self.output.split_once(": ")?;
+        let tells = end.starts_with("exit ") || end == "complained";
         // how a runner of tasks ends says nothing of the fault
         let is_end = said.contains("exited with") || said.contains("ELIFECYCLE");
         let says = said.contains(' ') && !said.starts_with("no tests") && !is_end;
-        says.then(|| shortened(said, FAULT_CHARS_MAX))
+        (tells && says).then(|| shortened(said, FAULT_CHARS_MAX))
     }
 
     /// What the line printed, where that is of this command.

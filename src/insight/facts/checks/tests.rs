@@ -378,7 +378,7 @@ fn what_a_check_complained_of_is_told_with_it() {
         ("Action: Edit(a.rs) → +1 −0", &edit),
         ("Action: Bash(cargo check) → 2 lines, 90 bytes", &OK),
         (
-            "Action: Bash(npm run lint | tail -3) → 9 lines, 1 KB",
+            "Action: Bash(npm run lint | tail -3) → complained: a.ts:7 is unused",
             &FAILED,
         ),
     ];
@@ -392,7 +392,11 @@ fn what_a_check_complained_of_is_told_with_it() {
     let fault = "error[E0599]: no method named `total` found".to_owned();
     let wants = [
         ("cargo check".to_owned(), true, Some(fault)),
-        ("npm run lint".to_owned(), false, None),
+        (
+            "npm run lint".to_owned(),
+            false,
+            Some("a.ts:7 is unused".to_owned()),
+        ),
     ];
     assert_eq!(told, wants);
 }

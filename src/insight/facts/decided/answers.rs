@@ -46,7 +46,7 @@ pub(super) fn numbered(words: &str, agent: &str) -> Vec<Decision> {
         let asked = option_of(agent, number)?;
         let decision = Decision {
             decision: (*answer).to_owned(),
-            about: Some(beside(&asked)),
+            about: Some(format!("{}?", beside(&asked).trim_end_matches('?'))),
             ..Decision::default()
         };
         let chooses =
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(
             told("1. half up\n2. yes, for now\n3. can you check the names?"),
             [
-                pair("half up", "Rounding"),
+                pair("half up", "Rounding?"),
                 pair("yes, for now", "Keep the old page?")
             ]
         );

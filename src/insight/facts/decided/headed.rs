@@ -22,8 +22,11 @@ pub(super) fn headed(line: &LocatedItem<'_>, before: &[LocatedItem<'_>]) -> Vec<
     if !said.lines().any(is_heading) || !has_changed(before) {
         return Vec::new();
     }
-    points(said)
-        .into_iter()
+    decisions(points(said).into_iter())
+}
+
+fn decisions(points: impl Iterator<Item = String>) -> Vec<Decision> {
+    points
         .map(|decision| Decision {
             decision,
             ..Decision::default()
@@ -40,13 +43,7 @@ pub(super) fn planned(
     if !said.lines().any(is_heading) || !is_carried_out() {
         return Vec::new();
     }
-    let told = points(said).into_iter().take(PLANNED_MAX);
-    told.map(|decision| Decision {
-        decision,
-        about: Some("as the plan says".to_owned()),
-        ..Decision::default()
-    })
-    .collect()
+    decisions(points(said).into_iter().take(PLANNED_MAX))
 }
 
 /// A plan has more of them than a summary room.

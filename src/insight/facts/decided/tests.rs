@@ -482,6 +482,27 @@ fn choices_stand_below_a_heading_of_a_report() {
 }
 
 #[test]
+fn a_plan_that_was_carried_out_lists_its_decisions() {
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let plan = "User: Implement this plan:\n\n# One list\n\n## Decisions\n\n- One list of carts, which all pages read\n\n## Steps\n\n- write the list of carts anew";
+    let told = |findings| {
+        let call = "Action: Edit(cart.rs) → +1 −1";
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, plan, &[]),
+            LocatedItem::sample(ItemKind::Digest, 2, call, findings),
+        ];
+        let all = decided(&lines).into_iter();
+        all.map(|told| told.what.decision).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&edit[..]), ["One list of carts, which all pages read"]);
+    assert_eq!(told(&[]), [""; 0], "nobody carried it out");
+}
+
+#[test]
 fn what_an_agent_thinks_over_at_once_is_no_decision() {
     let kept = "I'll keep the carts in one table instead of two.";
     let other = "Actually, two tables are simpler here.";

@@ -7,11 +7,11 @@ use super::history;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::people;
 use super::plans;
+use super::shell::printed_failure;
 use super::tasks;
 use crate::model::entry::CallStatus;
 use crate::model::finding::{FileFate, Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
-use crate::rules::commands::printed_failure;
 use crate::rules::secrets::Redactor;
 use crate::rules::settings;
 use crate::rules::test_runners::TestRun;
@@ -47,7 +47,7 @@ impl Ended<'_> {
                 self.changes(&mut found);
                 if self.is_command() && found.is_empty() {
                     // `pytest | tail` ends well whatever the tests do, and so does `npm run lint | tail`
-                    found.push(match red || self.printed_failure() {
+                    found.push(match red || printed_failure(self.call, self.output) {
                         true => Finding::Failed { key: self.key },
                         false => Finding::Worked { key: self.key },
                     });
@@ -69,12 +69,6 @@ impl Ended<'_> {
         found.extend(run.and_then(|run| tested(run, is_polled)));
         found.extend(self.tests.coverage.map(Finding::Coverage));
         found
-    }
-
-    /// A check whose output something else passed on.
-    fn printed_failure(&self) -> bool {
-        let line = self.call.command_line();
-        line.is_some_and(|line| printed_failure(&line, self.output.parts()))
     }
 
     fn failed(&self) -> Option<Finding> {

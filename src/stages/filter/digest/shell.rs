@@ -4,6 +4,7 @@ use super::call::DigestCall;
 use super::line;
 use super::output::ToolOutput;
 use crate::model::entry::{CallStatus, ToolResult};
+use crate::rules::commands;
 use crate::rules::test_runners::{TestOutput, TestRun, test_output};
 use std::fmt::Write;
 
@@ -26,9 +27,22 @@ pub fn ended(
                 write_run(out, run, output);
             }
         }
+        (false, _) if printed_failure(call, output) => {
+            out.push_str(COMPLAINED);
+            output.write_message(out, ": ");
+        }
         (false, _) => output.write(out),
     }
     tests
+}
+
+/// It ended well as far as its exit code tells, but its output says otherwise.
+const COMPLAINED: &str = "complained";
+
+/// A check whose output something else passed on, and with it the exit code: `npm run lint | tail`.
+pub fn printed_failure(call: &DigestCall<'_>, output: &ToolOutput<'_>) -> bool {
+    let line = call.command_line();
+    line.is_some_and(|line| commands::printed_failure(&line, output.parts()))
 }
 
 /// `exit 101: error[E0308] mismatched types`, `failed: …`.
