@@ -20,6 +20,7 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
         }
     }
     edited.note_writes(lines);
+    edited.note_others(lines);
     let mut by_git = changed_by_git(lines);
     by_git.retain(|path, _| !edited.seen.iter().any(|edited| is_same(edited, path)));
     let own = edited.left.into_iter();
@@ -209,6 +210,11 @@ impl<'t> Edited<'t> {
                 continue;
             };
             let new = format!("{to}{}", &old[from.len()..]);
+            // as the agent's tools name it: another spelling would be another file
+            let new = match old.contains('\\') {
+                true => new.replace('/', "\\"),
+                false => new,
+            };
             let file = &mut kept.file.what;
             file.created &= !self.seen.contains(new.as_str());
             if !file.created && file.renamed_from.is_none() {
@@ -243,6 +249,21 @@ impl<'t> Edited<'t> {
             };
             let file = &mut kept.file.what;
             if !file.counted {
+                (file.added, file.removed, file.uncounted) = (0, 0, true);
+            }
+        }
+    }
+
+    /// A new file that was read with more lines than its edits made has been written by others too: by sub-agents whose
+    /// logs are absent.
+    fn note_others(&mut self, lines: &[LocatedItem<'t>]) {
+        let created = |kept: &&mut Kept| kept.file.what.created && !kept.file.what.counted;
+        for Kept { file, .. } in self.left.values_mut().filter(created) {
+            let file = &mut file.what;
+            // an end of line more or less
+            let own = file.added.saturating_sub(file.removed) + 2;
+            let mut read = lines.iter().filter_map(|line| read(line.item.text));
+            if read.any(|(path, lines)| lines > own && is_same(&file.path, path)) {
                 (file.added, file.removed, file.uncounted) = (0, 0, true);
             }
         }
@@ -395,6 +416,17 @@ fn is_agents(text: &str) -> bool {
         call.get(..end)
     });
     name.is_some_and(|name| tool(name).answer == AnswerKind::Agent)
+}
+
+/// `Action: Read(src/a.rs) → lines 20–39 of 457, 986 bytes`, `… → 193 lines, 6.1 KB`: the file, and how many lines it has.
+fn read(call: &str) -> Option<(&str, u64)> {
+    let (path, told) = call.strip_prefix("Action: Read(")?.split_once(") → ")?;
+    let count = match told.split_once(" of ") {
+        Some((_, count)) if told.starts_with("line") => count,
+        _ => told,
+    };
+    let end = count.find(|c: char| !c.is_ascii_digit())?;
+    Some((path, count[..end].parse().ok()?))
 }
 
 /// Git names paths from a repository's root, commands also from where they run or whole.

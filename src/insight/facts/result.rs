@@ -24,7 +24,7 @@ use crate::rules::overtaken::fails;
 use crate::rules::replies::{Reply, reply};
 use crate::rules::reports::sums_up;
 use crate::rules::requests::{RequestKind, is_objection, request};
-use open::{asks_back, asks_to_choose, proposes, proposes_work};
+use open::{asks_back, asks_to_choose, is_refused, proposes, proposes_work};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Shorter ones say that something is done, not what.
@@ -111,7 +111,10 @@ pub fn result(
         false => opening(&mut answers, &main, prompts, objective, &withdrawn),
     };
     let stands = |answer: &Answer<'_, '_>| !answer.is_menu && !answer.is_waiting;
-    let opening = opening.filter(|answer| answer.says() && stands(answer));
+    let is_refused = |answer: &Answer<'_, '_>| {
+        answer.came == Came::Said && is_refused(lines, prompts, answer.at)
+    };
+    let opening = opening.filter(|answer| answer.says() && stands(answer) && !is_refused(answer));
     let mut steps = steps(&answers, last);
     let room = match (&opening, steps.is_empty()) {
         (None, true) => BEGINNING_CHARS_MAX,

@@ -383,9 +383,15 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
             in_list = point;
             continue;
         }
-        let whole = sentences(piece)
-            .next()
-            .is_some_and(|first| first.len() <= room);
+        let first = sentences(piece).next().unwrap_or_default();
+        let whole = first.len() <= room;
+        if point && whole && first.len() < piece.len() && !text.is_empty() {
+            // of a long point its first sentence says what it is about
+            text.push_str(joint);
+            text.push_str(first.trim_end_matches('.'));
+            in_list = true;
+            continue;
+        }
         let is_short = text.len() * 3 < bytes_max;
         if text.is_empty() || text.ends_with(':') || whole && !point || is_short {
             let room = if text.ends_with(':') {

@@ -210,6 +210,22 @@ fn what_was_committed_counts_as_git_counted_it() {
 }
 
 #[test]
+fn a_new_file_that_others_wrote_too_has_no_lines() {
+    let made = vec![changed("/p/a.md", 9, 0), fate("/p/a.md", FileFate::Created)];
+    let is_counted = |read: &str| {
+        let lines = [line(1, "Action: x", &made), line(2, read, &[])];
+        !files(&lines)[0].what.uncounted
+    };
+    assert!(is_counted("Action: Read(a.md) → 9 lines, 90 bytes"));
+    assert!(is_counted("Action: Read(b.md) → 30 lines, 300 bytes"));
+    assert!(!is_counted("Action: Read(a.md) → 30 lines, 300 bytes"));
+    assert!(!is_counted(
+        "Action: Read(a.md) → lines 2–4 of 30, 30 bytes"
+    ));
+    assert!(is_counted("Action: Read(a.md) → lines 2–4 of 9, 30 bytes"));
+}
+
+#[test]
 fn a_moved_file_has_its_new_name() {
     let moved = |from: &str, to: &str, by_git| {
         vec![Finding::Moved {
@@ -228,6 +244,13 @@ fn a_moved_file_has_its_new_name() {
     assert_eq!(told(&[made(), go()]), ["/p/c/b.md +9 −0"]);
     let again = vec![changed("/p/c/b.md", 1, 1)];
     assert_eq!(told(&[made(), go(), again]), ["/p/c/b.md +9 −0"]);
+    let windows = vec![
+        changed(r"D:\p\a.md", 9, 0),
+        fate(r"D:\p\a.md", FileFate::Created),
+    ];
+    let new = vec![changed(r"D:\p\c.md", 1, 1)];
+    let go_there = moved(r"D:\p/a.md", r"D:\p/c.md", false);
+    assert_eq!(told(&[windows, go_there, new]), [r"D:\p\c.md +9 −0"]);
     let gone = vec![fate("/p/c", FileFate::Dropped)];
     assert_eq!(told(&[made(), go(), gone]), Vec::<String>::new());
     assert_eq!(told(&[go()]), Vec::<String>::new(), "nobody kept it");

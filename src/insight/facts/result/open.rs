@@ -1,8 +1,11 @@
-//! Which answers leave it open what is done: those that ask back, propose, or let somebody choose.
+//! Which answers leave it open what is done: those that ask back, propose what is then refused, or let somebody choose.
 
+use crate::insight::facts::line::LocatedItem;
 use crate::insight::facts::points::without_mark;
+use crate::insight::facts::prompts::{Prompt, exchange};
 use crate::insight::facts::words::{folded, points_back};
-use crate::rules::replies::{asks_which, lists_options};
+use crate::model::finding::Finding;
+use crate::rules::replies::{Reply, asks_which, lists_options, reply};
 use crate::rules::requests::{RequestKind, is_move, request};
 use crate::rules::words::{content_words, sentences};
 
@@ -35,4 +38,18 @@ pub(super) fn asks_to_choose(words: &str) -> bool {
     let line = words.trim_end().lines().next_back().unwrap_or_default();
     let line = folded(line);
     lists_options(words) || line.ends_with('?') && sentences(&line).last().is_some_and(asks_which)
+}
+/// A person agreed with what was proposed for the prompt there, and then refused the call for it.
+pub(super) fn is_refused(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>], at: usize) -> bool {
+    let mut later = prompts.iter().filter(|prompt| prompt.at > at);
+    later.next().is_some_and(|next| {
+        let done = exchange(lines, next.at).iter();
+        let mut found = done.flat_map(|line| line.item.findings);
+        let refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
+        let works =
+            |finding: &Finding| matches!(finding, Finding::Worked { .. } | Finding::Changed { .. });
+        reply(next.line.words()) == Some(Reply::Agrees)
+            && found.clone().any(refused)
+            && !found.any(works)
+    })
 }

@@ -25,6 +25,60 @@ fn what_somebody_picked_from_is_no_result() {
 }
 
 #[test]
+fn what_was_proposed_and_refused_is_no_result() {
+    use crate::insight::facts::prompts::prompts;
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let refused = [Finding::Refused { key: 1 }];
+    let ok = [Finding::Worked { key: 1 }];
+    let opened = |found| {
+        let line = |kind, n, text, found| LocatedItem::sample(kind, n, text, found);
+        let lines = [
+            line(
+                ItemKind::Prompt,
+                1,
+                "User: how do I make the shop print the totals of all carts?",
+                &[][..],
+            ),
+            line(
+                ItemKind::Agent,
+                2,
+                "Agent: The shop prints totals with `shop-print`, which reads each cart once. Want me to install it?",
+                &[],
+            ),
+            line(ItemKind::Prompt, 3, "User: yes", &[]),
+            line(
+                ItemKind::Digest,
+                4,
+                "Action: Bash(brew install shop-print) → x",
+                found,
+            ),
+            line(
+                ItemKind::Prompt,
+                5,
+                "User: make the carts print their totals themselves",
+                &[],
+            ),
+            line(ItemKind::Digest, 6, "Action: Edit(cart.rs) → +1 −1", &edit),
+            line(
+                ItemKind::Agent,
+                7,
+                "Agent: Each cart prints its own total now, without another program.",
+                &[],
+            ),
+        ];
+        let asked = lines[0].source("how do I print totals".to_owned());
+        result(&lines, &prompts(&lines), Some(&asked))
+            .opening
+            .is_some()
+    };
+    assert_eq!((opened(&ok), opened(&refused)), (true, false));
+}
+
+#[test]
 fn the_result_is_what_came_of_work() {
     use crate::insight::facts::prompts::prompts;
     let edit = [Finding::Changed {

@@ -170,6 +170,20 @@ fn points_below_a_point_hang_on_it_in_one_line() {
 }
 
 #[test]
+fn of_long_points_the_first_sentences_stand_in_one_line() {
+    let lines = [
+        "The review found two bugs.",
+        "1. An empty cart is taken for none. Since the last change the list is never absent, and so the page shows what it \
+            has no name for.",
+        "2. The total is rounded twice. Both pages do it, and the second one has nowhere to look it up.",
+    ];
+    let lines = lines.map(str::to_owned);
+    let wants =
+        "The review found two bugs. An empty cart is taken for none; The total is rounded twice";
+    assert_eq!(one_line(&lines, 120), wants);
+}
+
+#[test]
 fn what_stands_behind_what_comes_next_is_read_again() {
     let words = "## Prices: sent\n\nPrices are sent to the shop.\n\nCaveats:\n- as text only\n\n## Carts: not sent\n\n\
         Nothing sends them.\n\n## Next steps\n\n- send them\n\nShall I?";
