@@ -157,7 +157,7 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
             for (rank, decision) in reply {
                 add(&mut all, &mut known, line, rank, decision);
             }
-            for point in headed::planned(line, || is_carried_out(after)) {
+            for point in headed::planned(line, || edits(after) > 0) {
                 add(&mut all, &mut known, line, AGREED, point);
             }
             let own = said(line.words()).into_iter();

@@ -1,15 +1,18 @@
 //! What a session leaves: what the agent's last words say isn't done, and changes that nobody committed.
 
 use super::closing::listed;
-use super::line::LocatedItem;
+use super::command_forms::command_of;
+use super::line::{LocatedItem, call_and_result};
 use super::ran::call;
 use super::stash::{Stash, stash};
 use super::words::{folded, points_back, shortened};
 use crate::insight::outcome::is_aside;
+use crate::model::classification::Intent;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
+use crate::rules::commands;
 use crate::rules::denials::awaits_permission;
 use crate::rules::left::{is_settled, is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
@@ -142,6 +145,11 @@ fn commits_at_end(lines: &[LocatedItem<'_>]) -> bool {
 pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
     let mut all: Vec<(u32, Sourced<String>)> = Vec::new();
     for line in lines {
+        if let Some((key, call, is_denied)) = removing(line) {
+            all.retain(|(known, _)| *known != key);
+            let step = line.source(format!("{NOT_PERMITTED}{call}"));
+            all.extend(is_denied.then_some((key, step)));
+        }
         for finding in line.item.findings {
             match finding {
                 Finding::Unchanged { key } => {
@@ -169,6 +177,23 @@ pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
         }
     }
     all.into_iter().map(|(_, step)| step).collect()
+}
+
+/// A command that removes or moves files that are kept, by the last of these, with its call and whether a rule denied it:
+/// whoever runs it otherwise tries the same.
+fn removing<'t>(line: &LocatedItem<'t>) -> Option<(u32, &'t str, bool)> {
+    let (told, said) = call_and_result(line.words()).filter(|_| line.main)?;
+    let is_denied = said.starts_with("denied by");
+    let works = |finding: &Finding| matches!(finding, Finding::Worked { .. });
+    if !is_denied && !line.item.findings.iter().any(works) {
+        return None;
+    }
+    let command = command_of(told)?;
+    let class = commands::of_count(&commands::counted_as(command));
+    let removes = matches!(class.intent, Intent::Delete | Intent::Modify);
+    let path = command.split_whitespace().next_back()?;
+    let is_kept = removes && path.contains('/') && !is_throwaway(path);
+    is_kept.then(|| (file_key(path), told, is_denied))
 }
 
 /// The call is of a tool that edits one file.
@@ -211,6 +236,20 @@ pub fn says_uncommitted(step: &str) -> bool {
     [NO_COMMIT, AT_END].contains(&step) || step.starts_with(AFTER_COMMIT)
 }
 
+/// The log's last call worked, and it is of what was announced: `Now let me continue the rebase:`, `git rebase --continue`.
+fn is_done(said: &str, lines: &[LocatedItem<'_>]) -> bool {
+    const SHARED_MIN: usize = 2;
+    let last = lines.iter().rfind(|line| line.main);
+    let works = |finding: &Finding| matches!(finding, Finding::Worked { .. });
+    let Some(last) = last.filter(|line| line.item.findings.iter().any(works)) else {
+        return false;
+    };
+    let done: Vec<String> = call(last).map(content_words).unwrap_or_default();
+    let own = content_words(said);
+    let shared = own.iter().filter(|word| done.contains(word)).count();
+    shared >= SHARED_MIN.min(own.len()) && shared > 0
+}
+
 /// What the agent was about to do when the log ends; what it announced long before that it did.
 pub fn announced(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let mut main = lines.iter().rev().filter(|line| line.main);
@@ -230,7 +269,7 @@ pub fn announced(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
         is_open || announces(sentence)
     };
     let said = sentences(&text).filter(goes_on).last()?;
-    if says_nothing(said) || is_conditional(said) {
+    if says_nothing(said) || is_conditional(said) || is_done(said, lines) {
         return None;
     }
     // `Let me restore them` hangs on what stands before it

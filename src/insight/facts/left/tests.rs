@@ -135,6 +135,41 @@ fn a_change_that_nobody_permitted_is_left() {
 }
 
 #[test]
+fn what_a_rule_denied_to_remove_is_left_unless_it_was_removed_otherwise() {
+    let line = |n, text, found| LocatedItem::sample(ItemKind::Digest, n, text, found);
+    let ok = [Finding::Worked { key: 1 }];
+    let by_rule = "Action: Bash(rm -rf /shop/old/) → denied by a permission rule";
+    let again = "Action: Bash(sudo rm -rf /shop/old/) → denied by a permission rule";
+    let done = "Action: Bash(rm -r /shop/old/) → ok, no output";
+    let looks = "Action: Bash(ls /shop/old/) → denied by a permission rule";
+    let left = |lines: &[LocatedItem<'_>]| -> Vec<String> {
+        let all = not_permitted(lines).into_iter();
+        all.map(|step| step.what).collect()
+    };
+    let (first, second) = (line(1, by_rule, &[]), line(2, again, &[]));
+    let wants = ["Not permitted: Bash(sudo rm -rf /shop/old/)"];
+    assert_eq!(left(&[first, second]), wants);
+    assert!(left(&[first, line(3, done, &ok)]).is_empty());
+    assert!(left(&[line(4, looks, &[])]).is_empty());
+}
+
+#[test]
+fn what_was_announced_and_then_worked_is_not_in_progress() {
+    let line = |kind, text, found| LocatedItem::sample(kind, 1, text, found);
+    let said = line(
+        ItemKind::Agent,
+        "Agent: Tests pass. Now let me continue the rebase:",
+        &[],
+    );
+    let ok = [Finding::Worked { key: 1 }];
+    let done = "Action: Bash(git rebase --continue) → 3 lines, 97 bytes";
+    let other = "Action: Bash(ls src) → 3 lines, 97 bytes";
+    let is_told = |call| announced(&[said, line(ItemKind::Digest, call, &ok)]).is_some();
+    assert!(!is_told(done));
+    assert!(is_told(other));
+}
+
+#[test]
 fn a_refused_plan_is_left() {
     let refused = [Finding::Refused { key: 0 }];
     let call = "Action: ExitPlanMode(\"Plan: Split the cart\") → refused by the user";
