@@ -46,11 +46,12 @@ pub(super) fn entries(
     match &parts.content {
         Content::Absent => record.push(out, EntryKind::unknown("assistant without content")),
         Content::Text(text) => record.push(out, said(string(text).unwrap_or_default())),
-        Content::Blocks(blocks) => {
-            blocks
-                .iter()
-                .for_each(|block| record.push(out, self::block(block, said)));
-        }
+        Content::Blocks(blocks) => blocks.iter().for_each(|block| {
+            if let Some(report) = reported(block) {
+                record.push(out, said(report));
+            }
+            record.push(out, self::block(block, said));
+        }),
     }
 }
 
@@ -70,6 +71,20 @@ fn block(block: &Block<'_>, said: impl Fn(String) -> EntryKind) -> EntryKind {
             EntryKind::unknown(format!("assistant/{name}"))
         }
     }
+}
+
+/// What a member of a team tells its lead in a message, where that is more than a line: nobody else reads its words, so
+/// that is its report. What a lead tells its members are tasks.
+fn reported(block: &Block<'_>) -> Option<String> {
+    const REPORT_BYTES_MIN: usize = 160;
+    if block.kind != b"tool_use" || name(block.name) != "SendMessage" {
+        return None;
+    }
+    let input = block.input.map(tree)?;
+    let text = |keys: [&str; 2]| keys.iter().find_map(|key| input[*key].as_str());
+    let is_lead = text(["recipient", "to"]).is_some_and(|to| to == "team-lead");
+    let said = text(["content", "message"]).filter(|said| said.len() >= REPORT_BYTES_MIN);
+    said.filter(|_| is_lead).map(str::to_owned)
 }
 
 /// Empty where it can't be one.
