@@ -247,7 +247,7 @@ fn is_done(said: &str, lines: &[LocatedItem<'_>]) -> bool {
     let done: Vec<String> = call(last).map(content_words).unwrap_or_default();
     let own = content_words(said);
     let shared = own.iter().filter(|word| done.contains(word)).count();
-    shared >= SHARED_MIN.min(own.len()) && shared > 0
+    shared >= SHARED_MIN
 }
 
 /// What the agent was about to do when the log ends; what it announced long before that it did.
@@ -303,7 +303,18 @@ pub fn unfinished(
         ItemKind::Note => last.words() != INTERRUPTED,
         _ => false,
     };
-    let mut asked = asked.filter(|_| !is_over)?;
+    // the step that the agent named last is done, and perhaps the last one
+    let is_step_done = || {
+        let said = lines
+            .iter()
+            .rfind(|line| line.main && line.item.kind == ItemKind::Agent);
+        said.is_some_and(|said| {
+            sentences(&folded(said.words()))
+                .last()
+                .is_some_and(|last| is_done(last, lines))
+        })
+    };
+    let mut asked = asked.filter(|_| !is_over && !is_step_done())?;
     if let Some(chosen) = chosen_last(lines) {
         asked = chosen;
     }

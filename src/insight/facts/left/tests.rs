@@ -167,6 +167,12 @@ fn what_was_announced_and_then_worked_is_not_in_progress() {
     let is_told = |call| announced(&[said, line(ItemKind::Digest, call, &ok)]).is_some();
     assert!(!is_told(done));
     assert!(is_told(other));
+    let is_left = |call| {
+        let lines = [said, line(ItemKind::Digest, call, &ok)];
+        unfinished(&lines, Some(said.source("rebase it".to_owned()))).is_some()
+    };
+    assert!(!is_left(done));
+    assert!(is_left(other));
 }
 
 #[test]
