@@ -187,12 +187,35 @@ fn json(text: &str) -> Result<Value, (usize, String)> {
 const CUT_SHORT: &str = "ends too early: a bracket or a quote is not closed";
 
 fn yaml(text: &str) -> Result<Value, (usize, String)> {
+    if let Some(line) = too_deep(text) {
+        return Err((line, "is nested too deeply".to_owned()));
+    }
     Strict
         .deserialize(serde_yaml::Deserializer::from_str(text))
         .map_err(|e| {
             let line = e.location().map_or(1, |l| l.line());
             (line, bare(&e.to_string()))
         })
+}
+
+/// The line in which so many brackets, or marks of lists in one line, are open that no settings are meant: the YAML
+/// library looks at all of them again with each word, which takes it minutes.
+fn too_deep(text: &str) -> Option<usize> {
+    const DEPTH_MAX: usize = 128;
+    let mut open = 0_usize;
+    text.lines().zip(1..).find_map(|(line, number)| {
+        let mut most = open;
+        for byte in line.bytes() {
+            match byte {
+                b'{' | b'[' => open += 1,
+                b'}' | b']' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            most = most.max(open);
+        }
+        let marks = ["- ", "? "].map(|mark| line.matches(mark).count());
+        (most > DEPTH_MAX || marks.iter().any(|count| *count > DEPTH_MAX)).then_some(number)
+    })
 }
 
 /// The message without the place that the libraries write behind it.

@@ -23,6 +23,21 @@ fn every_invalid_file_is_refused_with_its_text() {
 }
 
 #[test]
+fn what_is_nested_too_deeply_is_refused_before_the_yaml_library_reads_it() {
+    let error = |name: &str, text: &str| {
+        let refused = Document::parse(Path::new(name), text.as_bytes());
+        refused.expect_err(name).message
+    };
+    let deep = format!("{}1{}", "{\"a\":".repeat(50_000), "}".repeat(50_000));
+    assert!(error("a.json", &deep).ends_with("a.json:1: recursion limit exceeded"));
+    assert!(error("a.yaml", &deep).ends_with("a.yaml:1: is nested too deeply"));
+    let list = format!("a:\n{}1\n", "- ".repeat(50_000));
+    assert!(error("a.yaml", &list).ends_with("a.yaml:2: is nested too deeply"));
+    let wide = format!("a: [{}[1]]\n", "[1], ".repeat(1_000));
+    assert!(Document::parse(Path::new("a.yaml"), wide.as_bytes()).is_ok());
+}
+
+#[test]
 fn every_valid_file_means_what_its_sibling_says() {
     let mut wrong = Vec::new();
     for fixture in fixtures("valid") {
