@@ -87,8 +87,10 @@ def recalled(b):
     b.figures["how long Claude Code waits for a hook (median)"] = f"{statistics.median(waited(b)):.0f} ms"
     program = b.bin / "sessionmill"
     program.rename(b.bin / "away")
-    b.claude("Please tell me about the fetch retries without a program")
-    (b.bin / "away").rename(program)
+    try:
+        b.claude("Please tell me about the fetch retries without a program")
+    finally:
+        (b.bin / "away").rename(program)
 
 
 def results(b, before):

@@ -129,10 +129,10 @@ impl<'t> Commits<'t> {
             line.item.kind == ItemKind::Digest
                 && MOVES.iter().any(|verb| line.item.text.contains(verb))
         };
-        let here = until.last().map(folder);
+        let here = until.last().map(place);
         let sent = self.made.len().saturating_sub(ahead as usize);
         for made in &mut self.made[..sent] {
-            let is_here = here == Some(folder(&until[made.at]));
+            let is_here = here == Some(place(&until[made.at]));
             if is_here && !made.is_old && !until[made.at..].iter().any(moves) {
                 made.commit.what.pushed = true;
             }
@@ -231,10 +231,12 @@ impl<'t> Commits<'t> {
     }
 }
 
-/// Where the command of a call goes first.
-fn folder<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
-    let (_, rest) = line.item.text.split_once("(cd ")?;
-    rest.split([' ', ';', ')']).next()
+/// Where the commands of a call work, as far as it says so: by `cd`, by git's option, by the call's own folder.
+fn place<'t>(line: &LocatedItem<'t>) -> [Option<&'t str>; 3] {
+    ["(cd ", "git -C ", ", in "].map(|mark| {
+        let (_, rest) = line.item.text.split_once(mark)?;
+        rest.split([' ', ';', ')']).next()
+    })
 }
 
 /// How calls of sub-agents begin.

@@ -145,7 +145,7 @@ fn commits_at_end(lines: &[LocatedItem<'_>]) -> bool {
 pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
     let mut all: Vec<(u32, Sourced<String>)> = Vec::new();
     for line in lines {
-        if let Some((key, call, is_denied)) = removing(line) {
+        if let Some((key, call, is_denied)) = removing(line, !all.is_empty()) {
             all.retain(|(known, _)| *known != key);
             let step = line.source(format!("{NOT_PERMITTED}{call}"));
             all.extend(is_denied.then_some((key, step)));
@@ -180,12 +180,16 @@ pub fn not_permitted(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
 }
 
 /// A command that removes or moves files that are kept, by the last of these, with its call and whether a rule denied it:
-/// whoever runs it otherwise tries the same.
-fn removing<'t>(line: &LocatedItem<'t>) -> Option<(u32, &'t str, bool)> {
-    let (told, said) = call_and_result(line.words()).filter(|_| line.main)?;
+/// whoever runs it otherwise tries the same. What a command that worked removes is asked only where that may be left.
+fn removing<'t>(line: &LocatedItem<'t>, is_left: bool) -> Option<(u32, &'t str, bool)> {
+    if !line.main || line.item.kind != ItemKind::Digest {
+        return None;
+    }
+    let (told, said) = call_and_result(line.words())?;
     let is_denied = said.starts_with("denied by");
     let works = |finding: &Finding| matches!(finding, Finding::Worked { .. });
-    if !is_denied && !line.item.findings.iter().any(works) {
+    let has_worked = || line.item.findings.iter().any(works);
+    if !(is_denied || is_left && has_worked()) {
         return None;
     }
     let command = command_of(told)?;

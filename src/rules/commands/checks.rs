@@ -123,6 +123,9 @@ pub fn is_clean(output: &str) -> Option<bool> {
 /// code is the filter's. `parts`: start and end of the output. Below a microsecond where nothing hints at one.
 pub fn printed_failure(line: &str, parts: [&str; 2]) -> bool {
     const LINES_MAX: usize = 12;
+    if !line.contains('|') {
+        return false;
+    }
     let text = if parts[1].is_empty() {
         parts[0]
     } else {
@@ -133,10 +136,7 @@ pub fn printed_failure(line: &str, parts: [&str; 2]) -> bool {
     let last = plain(&text[from..]);
     let says = || last.lines().any(|line| TABLE.ended.is_match(line.trim()));
     let prints = |check: &CommandCheck| check.end == CheckEnd::Printed;
-    line.contains('|')
-        && TABLE.ended_hints.is_match(&*last)
-        && says()
-        && checks(line).iter().any(prints)
+    TABLE.ended_hints.is_match(&*last) && says() && checks(line).iter().any(prints)
 }
 
 /// The output says that what was to check isn't there.

@@ -57,8 +57,14 @@ fn a_commit_that_git_says_its_remote_has_was_pushed() {
     assert_eq!(pushed("", told, 0), [true, true], "a person pushed them");
     assert_eq!(pushed("", told, 1), [true, false]);
     assert_eq!(pushed("", told, 7), [false, false]);
-    let other = "Action: Bash(cd /other && git status) → ok";
-    assert_eq!(pushed("", other, 0), [false, false]);
+    for other in [
+        "cd /other && git status",
+        "git -C /other status",
+        "git status, in /other",
+    ] {
+        let told = format!("Action: Bash({other}) → ok");
+        assert_eq!(pushed("", &told, 0), [false, false], "{other}");
+    }
     let moved = "Action: Bash(git checkout main) → ok";
     assert_eq!(pushed(moved, told, 0), [false, false], "another branch");
 }
