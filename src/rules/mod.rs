@@ -15,6 +15,7 @@ pub mod errors;
 pub mod everyday;
 pub mod extraction;
 pub mod fields;
+pub mod headings;
 pub mod help;
 pub mod hidden_paths;
 pub mod injected;

@@ -33,7 +33,7 @@ pub struct Request<'t> {
 /// Reads a sentence; `None` where it only agrees, thanks or greets. About a microsecond.
 pub fn request(sentence: &str) -> Option<Request<'_>> {
     let table = &*TABLE;
-    let whole = sentence.trim_matches(is_around);
+    let whole = unnumbered(sentence.trim_matches(is_around));
     let mut text = whole;
     let mut asks = false;
     for _ in 0..OPENERS_MAX {
@@ -79,6 +79,16 @@ pub fn request(sentence: &str) -> Option<Request<'_>> {
         _ => text,
     };
     Some(Request { kind, text })
+}
+
+/// `2- mend it` as `mend it`.
+fn unnumbered(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_number = (1..=2).contains(&(text.len() - rest.len()));
+    let behind = rest.strip_prefix(['-', ')', '.']).filter(|_| is_number);
+    behind
+        .and_then(|rest| rest.strip_prefix(' '))
+        .map_or(text, str::trim_start)
 }
 
 /// More openers than that stand before no ask.
@@ -332,6 +342,11 @@ pub fn offered(sentence: &str) -> Option<&str> {
     Some(offer.trim_end_matches(['.', '!', '?', ':'])).filter(|offer| !offer.is_empty())
 }
 
+/// An agent's question asks for leave to do something: `Want me to commit it?`
+pub fn asks_leave(sentence: &str) -> bool {
+    without_any(sentence.trim_start_matches(['*', '_']), &TABLE.leave).is_some()
+}
+
 /// A sentence at the beginning of an agent's words that says nothing of a result.
 pub fn is_chatter(sentence: &str) -> bool {
     const WORDS_MAX: usize = 6;
@@ -397,6 +412,7 @@ struct Written {
     hands: Vec<String>,
     speaks: FxHashSet<String>,
     offers: Vec<String>,
+    leave: Vec<String>,
     chatter: Vec<String>,
     praise: Vec<String>,
     curt: Vec<String>,

@@ -3,12 +3,12 @@
 
 use super::fitted::fitted;
 use super::line::LocatedItem;
-use super::next_headings::is_about_next;
 use super::points::{is_point, without_mark};
 use super::stated::stated;
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
 use crate::model::summary::{Resolution, SessionOutcome, Summary};
+use crate::rules::headings::is_about_next;
 use crate::rules::table;
 use crate::rules::words::sentences;
 use regex::Regex;

@@ -11,11 +11,17 @@ const LINES_MAX: usize = 4;
 /// Longer ones are no headings.
 const HEADING_BYTES_MAX: usize = 40;
 
-/// `Recommendation: keep it`, from a line that begins so or from what stands below such a heading; the last one.
+/// `Recommendation: keep it`, from a line that begins so or from what stands below such a heading; the last one, or none
+/// where several parts come to something of the same name each.
 pub(super) fn conclusion(words: &str) -> Option<String> {
     let all = conclusions(words.lines());
-    all.into_iter()
-        .rfind(|line| !is_point(line) && !line.ends_with(':'))
+    let heads = all.iter().filter_map(|line| Some(line.split_once(':')?.0));
+    let last = all
+        .iter()
+        .rfind(|line| !is_point(line) && !line.ends_with(':'))?;
+    let head = last.split_once(':').map(|(head, _)| head);
+    let is_of_all = head.is_none_or(|head| heads.filter(|other| *other == head).count() == 1);
+    is_of_all.then(|| last.clone())
 }
 
 /// What words state, with what they come to at the end of a long report.
@@ -107,5 +113,7 @@ mod tests {
             ]
         );
         assert_eq!(conclusion("The recommendation of carts: none."), None);
+        let each = "## Carts\n\n**Recommendation**: keep them.\n\n## Shops\n\n**Recommendation**: drop them.";
+        assert_eq!(conclusion(each), None);
     }
 }

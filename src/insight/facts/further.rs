@@ -2,7 +2,9 @@
 
 mod asked_back;
 mod asking;
+mod became;
 mod beside;
+mod interrupted;
 mod last_words;
 mod offers;
 
@@ -16,15 +18,16 @@ use super::prose::links_shortened;
 use super::ran::RanCommand;
 use super::taken_up::Withdrawn;
 use super::words::shortened;
-use crate::insight::outcome::outcome;
-use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
-use crate::model::summary::{SessionCommit, SessionOutcome, Sourced};
+use crate::model::summary::{SessionCommit, Sourced};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same};
 use asked_back::asks_back;
 pub use asking::{asks_for_work, is_bare_pick, says_something};
+use became::{DONE, NOT_DONE, became, is_left};
+pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
+pub use interrupted::{Next, next_of};
 use last_words::{answers_aside, last_said, said_so_far, said_until};
 use offers::{agreed, with_offer, words_before};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -82,18 +85,19 @@ pub fn requests(
     let others = prompts
         .iter()
         .enumerate()
-        .filter(|(_, prompt)| first.is_none_or(|first| first.line != prompt.line.line));
+        .filter(|(_, prompt)| first.is_none_or(|first| first.line != prompt.line.line))
+        .filter_map(|(nth, prompt)| Some((nth, prompt, answered(lines, prompts, nth)?)));
     let mut all: Vec<Listed> = Vec::new();
     let mut of_asides = Vec::new();
-    for (nth, prompt) in others {
-        let answer = answers.steps.iter().find(|(at, _)| *at == prompt.at);
-        let answer = match answers.in_result.contains(&prompt.at) {
+    for (nth, prompt, answered) in others {
+        let answer = answers.steps.iter().find(|(at, _)| *at == answered.at);
+        let answer = match answers.in_result.contains(&answered.at) {
             true => Some(Answer::Result),
             false => answer.map(|(_, step)| Answer::Said(step.what.as_str())),
         };
-        let is_open = answer.is_none() && !answers.withdrawn.contains_key(&prompt.at);
-        let last = is_open.then(|| last_said(lines, prompt)).flatten();
-        let last = last.or_else(|| said_so_far(lines, prompt).filter(|_| is_open));
+        let is_open = answer.is_none() && !answers.withdrawn.contains_key(&answered.at);
+        let last = is_open.then(|| last_said(lines, answered)).flatten();
+        let last = last.or_else(|| said_so_far(lines, answered).filter(|_| is_open));
         let answer = answer.or(last.as_deref().map(Answer::Last));
         let own = others_answer(lines, prompt, answer.as_ref(), &mut of_asides);
         let is_asked_back = !answers.in_result.contains(&prompt.at)
@@ -141,6 +145,22 @@ pub fn requests(
     let told = all.iter().map(|listed| listed.at).collect();
     let all = all.into_iter().map(|listed| listed.request);
     (all.collect(), told)
+}
+
+/// The prompt whose answer answers the `nth` one; `None` where that is told by another.
+fn answered<'p, 'l, 't>(
+    lines: &[LocatedItem<'_>],
+    prompts: &'p [Prompt<'l, 't>],
+    nth: usize,
+) -> Option<&'p Prompt<'l, 't>> {
+    let before = nth.checked_sub(1);
+    let before = before.and_then(|before| next_of(lines, prompts, before));
+    match next_of(lines, prompts, nth) {
+        _ if before == Some(Next::GoesOn) => None,
+        Some(Next::Anew) => None,
+        Some(Next::GoesOn) => prompts.get(nth + 1),
+        None => prompts.get(nth),
+    }
 }
 
 /// Who was interrupted asks again: of the same request with an answer and one without, the answered one is listed.
@@ -272,6 +292,23 @@ fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
     is_short && is_move && !about.iter().any(|word| says(&word))
 }
 
+/// What an agreement agrees to, where that doesn't only move finished work on.
+fn agreement(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    answer: Option<&Answer<'_>>,
+) -> Option<String> {
+    let is_listed = || is_committed(exchange(lines, prompt.at));
+    let is_over = |text: &str| is_moved(text, answer) || is_moved(text, None) && is_listed();
+    agreed(lines, prompt).filter(|text| !is_over(text))
+}
+
+/// A commit came of it, which is listed among the commits.
+fn is_committed(exchange: &[LocatedItem<'_>]) -> bool {
+    let mut findings = exchange.iter().flat_map(|line| line.item.findings);
+    findings.any(|finding| matches!(finding, Finding::Commit { .. }))
+}
+
 /// What a prompt asks for, with what became of it; an agreement is told with what it agrees to. `None` where
 /// it says neither.
 fn said(
@@ -309,7 +346,7 @@ fn said(
         let text = match prompt.prose.address {
             // of nothing but an address, the agent knew what to do
             Some(address) if address == words => came().then(|| links_shortened(words))?,
-            _ => agreed(lines, prompt).filter(|text| !is_moved(text, answer))?,
+            _ => agreement(lines, prompt, answer)?,
         };
         return Some(format!("{text}{}", became()));
     };
@@ -323,7 +360,9 @@ fn said(
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
     }
     let is_nothing = || asks_for_nothing(text) || !is_own(text) && !is_work();
-    if best.kind == RequestKind::Statement && answer.is_none() && is_nothing() {
+    // `That looks great now`, whatever the agent said to it
+    let is_praise = || !says_something(prompt) && !is_work();
+    if best.kind == RequestKind::Statement && (is_praise() || answer.is_none() && is_nothing()) {
         return None;
     }
     let about = content_words(text);
@@ -501,84 +540,6 @@ fn asks_for_nothing(text: &str) -> bool {
     let says = about.iter().filter(is_word).count();
     let lower = text.to_lowercase();
     says == 0 || says < STATEMENT_WORDS_MIN && STATES.iter().any(|start| lower.starts_with(start))
-}
-
-/// ` (done)`, ` (not done)`, or nothing where nobody can tell.
-fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
-    if prompt.line.item.kind != ItemKind::Prompt {
-        return "";
-    }
-    let exchange = exchange(lines, prompt.at);
-    let main = || exchange.iter().rev().filter(|line| line.main);
-    let is_changed = exchange
-        .iter()
-        .flat_map(|line| line.item.findings)
-        .any(changes);
-    let is_cut = main()
-        .next()
-        .is_none_or(|line| line.item.kind == ItemKind::Note && line.words() == INTERRUPTED);
-    let after = &lines[prompt.at + 1 + exchange.len()..];
-    // whoever goes on may take it up again
-    let is_last = !after.iter().any(|line| line.main);
-    match outcome(main().map(|line| line.item)) {
-        Some(SessionOutcome::Completed) if is_changed && !is_cut => DONE,
-        Some(SessionOutcome::Blocked) if is_last && !is_changed => NOT_DONE,
-        _ if is_last && is_cut && !is_changed => NOT_DONE,
-        // who only says `continue` then goes on with it
-        _ if is_cut && !is_changed && main().next().is_some() && asks_anew(after) => STOPPED_THERE,
-        _ => "",
-    }
-}
-
-/// The next prompt says something.
-fn asks_anew(after: &[LocatedItem<'_>]) -> bool {
-    let next = after.iter().find(|line| opens(line));
-    next.is_some_and(|next| {
-        content_words(next.words())
-            .iter()
-            .filter(|word| !is_idle(word))
-            .count()
-            > 1
-    })
-}
-
-/// Stands behind a request that files were changed for, where the agent said no more.
-const DONE: &str = " (done)";
-
-/// Stands behind a request that a person stopped before anything was changed for it, and then asked for something else.
-const STOPPED_THERE: &str = " (interrupted)";
-
-/// Stands behind a request that nothing came of.
-const NOT_DONE: &str = " (not done)";
-
-/// The session ends in the middle of it, and nothing was changed for it.
-fn is_left(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
-    let exchange = exchange(lines, prompt.at);
-    let is_last = !lines[prompt.at + 1 + exchange.len()..]
-        .iter()
-        .any(|line| line.main);
-    let mut findings = exchange.iter().flat_map(|line| line.item.findings);
-    is_last && is_unfinished(exchange) && !findings.any(changes)
-}
-
-/// The agent is at work there at the end, or was stopped.
-pub fn is_unfinished(exchange: &[LocatedItem<'_>]) -> bool {
-    use SessionOutcome::{Blocked, InProgress, Interrupted};
-    let main = exchange.iter().rev().filter(|line| line.main);
-    let ended = outcome(main.map(|line| line.item));
-    matches!(ended, Some(InProgress | Blocked | Interrupted))
-}
-
-/// Something is not as it was.
-pub fn changes(finding: &Finding) -> bool {
-    matches!(
-        finding,
-        Finding::Changed { .. }
-            | Finding::Commit { .. }
-            | Finding::Pushed
-            | Finding::PullRequest(_)
-            | Finding::PullRequestState { done: true, .. }
-    )
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub fn asked(
     let mut asking: Vec<&Prompt<'_, '_>> =
         prompts.iter().filter(|prompt| is_asking(prompt)).collect();
     asking.drain(..errands::errands(lines, &asking));
-    asking.drain(..errands::given_up(lines, &asking));
+    asking.drain(..errands::given_up(lines, prompts, &asking));
     let Some((first, others)) = asking.split_first() else {
         return Asked {
             objective: prompts.iter().find_map(only_pasted),

@@ -2,7 +2,10 @@
 
 use super::words::clipped;
 use crate::rules::reports::{is_cure, only_counts};
-use crate::rules::words::sentences;
+use crate::rules::requests::is_idle;
+use crate::rules::words::{content_words, is_same, sentences};
+use std::borrow::Cow;
+use std::cmp::Reverse;
 
 /// So many sentences of a paragraph; what leads to a list leads on.
 pub(super) fn first_sentences(line: &str, most: usize) -> String {
@@ -64,6 +67,56 @@ pub(super) fn points_left(lines: &[String]) -> usize {
 pub(super) fn is_point(line: &str) -> bool {
     let bare = line.trim_start();
     bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Lines that have no room, with the points of their first list that are about what was `asked` before its others.
+pub(super) fn about_first<'l>(
+    lines: &'l [String],
+    asked: &str,
+    bytes_max: usize,
+) -> Cow<'l, [String]> {
+    const SHARED_MIN: usize = 2;
+    let bytes: usize = lines.iter().map(String::len).sum();
+    let start = lines.iter().position(|line| is_point(line));
+    let Some(start) = start.filter(|_| bytes > bytes_max && !asked.is_empty()) else {
+        return Cow::Borrowed(lines);
+    };
+    let list = lines[start..]
+        .iter()
+        .take_while(|line| is_point(line))
+        .count();
+    let (list, rest) = lines[start..].split_at(list);
+    let mut asked = content_words(asked);
+    asked.retain(|word| !is_idle(word));
+    let shared = |points: &[String]| {
+        let told = content_words(&points.join(" "));
+        let is_told = |word: &&String| told.iter().any(|told| is_same(told, word));
+        asked.iter().filter(is_told).count()
+    };
+    let points = list.chunk_by(|_, next| next.starts_with(' '));
+    let mut points: Vec<(usize, &[String])> =
+        points.map(|points| (shared(points), points)).collect();
+    let most = points
+        .iter()
+        .map(|(shared, _)| *shared)
+        .max()
+        .unwrap_or_default();
+    if points
+        .first()
+        .is_none_or(|(first, _)| most < first + SHARED_MIN)
+    {
+        return Cow::Borrowed(lines);
+    }
+    points.sort_by_key(|(shared, _)| Reverse(*shared));
+    let points = points.iter().flat_map(|(_, points)| points.iter());
+    Cow::Owned(
+        lines[..start]
+            .iter()
+            .chain(points)
+            .chain(rest)
+            .cloned()
+            .collect(),
+    )
 }
 
 /// `one` of `- one`, `2. one`.
@@ -143,6 +196,27 @@ mod tests {
         assert_eq!(cut_late(point, 75), wants);
         let point = "The cart takes the lock twice. The shop waits for the lock of the cart.";
         assert_eq!(cut_late(point, 60), "The cart takes the lock twice.");
+    }
+
+    #[test]
+    fn points_about_what_was_asked_come_first() {
+        let lines = [
+            "Both are done:",
+            "- The second rounding of carts is gone",
+            "  - one line",
+            "- The shop has tests of edge cases",
+        ];
+        let lines = lines.map(str::to_owned);
+        let asked = "add tests of the edge cases of shops";
+        let told = about_first(&lines, asked, 60);
+        assert_eq!(told[1], lines[3]);
+        assert_eq!(told[2..], lines[1..3]);
+        assert_eq!(
+            *about_first(&lines, asked, 900),
+            lines,
+            "all of it has room"
+        );
+        assert_eq!(*about_first(&lines, "round the carts once", 60), lines);
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
 //! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
+mod answer;
 mod open;
+mod told_anew;
 
-use super::conclusions::{conclusion, stated_with_conclusion};
 use super::done_at_last::done_at_last;
-use super::fitted::{BEGINNING_CHARS_MAX, fitted_with};
-use super::further::{asks_for_work, changes, is_bare_pick, is_unfinished, says_something};
-use super::last_words::{SHORT_BYTES, is_cut, is_list, last_said};
+use super::fitted::BEGINNING_CHARS_MAX;
+use super::further::{asks_for_work, is_bare_pick, says_something};
+use super::last_words::{SHORT_BYTES, is_list};
 use super::line::LocatedItem;
-use super::points::{cut_late, is_point};
+use super::points::is_point;
 use super::prompts::{Prompt, exchange, starts};
 use super::remarks;
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
-use super::stated::{STEP_BYTES_MAX, one_line, stated};
+use super::stated::{STEP_BYTES_MAX, stated};
 use super::taken_up::{Withdrawn, is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::shortened;
 use crate::model::exchange::ItemKind;
@@ -24,11 +25,10 @@ use crate::rules::overtaken::fails;
 use crate::rules::replies::{Reply, reply};
 use crate::rules::reports::sums_up;
 use crate::rules::requests::{RequestKind, is_objection, request};
-use open::{asks_back, asks_to_choose, is_refused, proposes, proposes_work};
+use answer::{Answer, Came};
+use open::is_refused;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Shorter ones say that something is done, not what.
-const RESULT_CHARS_MIN: usize = 40;
+use told_anew::standing;
 
 /// Steps that are told beside the result.
 const STEPS_MAX: usize = 20;
@@ -115,7 +115,7 @@ pub fn result(
         answer.came == Came::Said && is_refused(lines, prompts, answer.at)
     };
     let opening = opening.filter(|answer| answer.says() && stands(answer) && !is_refused(answer));
-    let mut steps = steps(&answers, last);
+    let mut steps = steps(&answers, prompts, last);
     let room = match (&opening, steps.is_empty()) {
         (None, true) => BEGINNING_CHARS_MAX,
         (None, false) => RESULT_CHARS_MAX,
@@ -179,7 +179,7 @@ fn opening_text(
     main: &Answer<'_, '_>,
 ) -> String {
     match (answer.came, main.came) {
-        _ if main.is_account => answer.step(STEP_BYTES_MAX).unwrap_or_default(),
+        _ if main.is_account => answer.step(STEP_BYTES_MAX, "").unwrap_or_default(),
         // what was found before the change may be what the change overtook
         (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
         (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
@@ -232,7 +232,7 @@ fn behind<'l, 't>(answers: &mut Vec<Answer<'l, 't>>, at: usize) -> Option<Answer
         answer.at > at
             && answer.is_done
             && !answer.is_partial
-            && answer.step(STEP_BYTES_MAX).is_some()
+            && answer.step(STEP_BYTES_MAX, "").is_some()
     };
     let later = answers
         .iter()
@@ -268,7 +268,11 @@ fn opening<'l, 't>(
 }
 
 /// In the order of time a line for each answer, the largest ones, and for the last.
-fn steps(answers: &[Answer<'_, '_>], last: Option<usize>) -> Vec<(usize, Sourced<String>)> {
+fn steps(
+    answers: &[Answer<'_, '_>],
+    prompts: &[Prompt<'_, '_>],
+    last: Option<usize>,
+) -> Vec<(usize, Sourced<String>)> {
     let mut steps: Vec<(usize, Sourced<String>)> = Vec::new();
     // few of them are no long list
     let bytes_max = match answers.len() <= FEW_STEPS {
@@ -278,7 +282,10 @@ fn steps(answers: &[Answer<'_, '_>], last: Option<usize>) -> Vec<(usize, Sourced
     for answer in answers {
         let is_last = Some(answer.at) == last;
         let has_room = steps.len() < STEPS_MAX;
-        if let Some(step) = answer.step(bytes_max).filter(|_| is_last || has_room) {
+        let asked = prompts.iter().find(|prompt| prompt.at == answer.at);
+        let asked = asked.map_or("", |prompt| prompt.line.words());
+        let step = answer.step(bytes_max, asked);
+        if let Some(step) = step.filter(|_| is_last || has_room) {
             steps.push((answer.at, answer.line.source(step)));
         }
     }
@@ -300,33 +307,6 @@ fn asked(prompts: &[Prompt<'_, '_>], at: usize) -> Option<String> {
     let asked = requests.find(|request| request.kind == RequestKind::Ask)?;
     Some(shortened(asked.text, ASKED_CHARS_MAX))
 }
-
-/// Without answers that a later one tells anew: the test that was written again, the plan that was changed.
-fn standing<'l, 't>(answers: Vec<Answer<'l, 't>>) -> Vec<Answer<'l, 't>> {
-    let words: Vec<FxHashSet<u64>> = answers.iter().map(Answer::topic).collect();
-    let is_told_anew = |nth: usize| {
-        let own = &words[nth];
-        let later = answers.iter().zip(&words).skip(nth + 1).take(NEAR_ANSWERS);
-        let changed = &answers[nth].changed;
-        // what was done to other files is other work
-        let is_same = |answer: &Answer<'_, '_>| {
-            changed.is_empty() || answer.changed.is_empty() || !changed.is_disjoint(&answer.changed)
-        };
-        let mut later = later.filter(|(answer, _)| answer.came != Came::Said && is_same(answer));
-        own.len() >= TOPIC_WORDS_MIN
-            && later.any(|(_, words)| own.intersection(words).count() * 5 >= own.len() * 3)
-    };
-    let stands: Vec<bool> = (0..answers.len()).map(|nth| !is_told_anew(nth)).collect();
-    let each = answers.into_iter().zip(stands);
-    each.filter_map(|(answer, stands)| stands.then_some(answer))
-        .collect()
-}
-
-/// Further behind, the same words are about something else.
-const NEAR_ANSWERS: usize = 3;
-
-/// With fewer words two answers are alike by chance.
-const TOPIC_WORDS_MIN: usize = 6;
 
 /// What the agent said last to each request, without what was taken back, and where the prompts of that stand.
 fn answers<'l, 't>(
@@ -406,192 +386,6 @@ fn says_anything(exchange: &[LocatedItem<'_>]) -> bool {
 
 /// Of what somebody asked for as an account of the session: more than of any work.
 const ACCOUNT_WEIGHT: f64 = 20.0;
-
-/// What came of a request.
-#[derive(Clone, Copy, PartialEq)]
-enum Came {
-    /// Files are not as they were.
-    Changed,
-    /// Work was asked for; none of it changed files.
-    Worked,
-    /// An answer, or finished work was moved on.
-    Said,
-}
-
-/// The last words after a prompt that state something.
-struct Answer<'l, 't> {
-    line: &'l LocatedItem<'t>,
-    /// What they state, line by line, as much as one line may tell.
-    said: Vec<String>,
-    /// Of these: of words before the line, and behind it.
-    around: (usize, usize),
-    /// Of the line itself it is everything.
-    is_all: bool,
-    /// Somebody asked for an account of the session.
-    is_account: bool,
-    /// Somebody only picked from what it lists.
-    is_menu: bool,
-    /// The agent waits for something that came later.
-    is_waiting: bool,
-    /// The next request had done what it lists: `fix them all`.
-    is_taken_up: bool,
-    /// The log breaks off in the middle of the work.
-    is_partial: bool,
-    /// Where its prompt stands.
-    at: usize,
-    came: Came,
-    /// Files or history changed.
-    is_done: bool,
-    /// Files that were changed for it.
-    changed: FxHashSet<&'t str>,
-    /// More where more was done, where more is said, and later.
-    weight: f64,
-}
-
-impl<'l, 't> Answer<'l, 't> {
-    fn of(
-        exchange: &'l [LocatedItem<'t>],
-        (at, late): (usize, f64),
-        is_asked: bool,
-        is_last: bool,
-    ) -> Option<Answer<'l, 't>> {
-        let findings = || exchange.iter().flat_map(|line| line.item.findings);
-        let edits = findings().filter(is_edit).count();
-        let calls = exchange
-            .iter()
-            .filter(|line| line.item.kind == ItemKind::Digest);
-        let came = match () {
-            () if edits > 0 => Came::Changed,
-            () if is_asked && !findings().any(changes) => Came::Worked,
-            () => Came::Said,
-        };
-        let (line, said, around, is_all) = last_said(exchange, edits)?;
-        let words = line.words();
-        let is_open = || match came {
-            Came::Changed => proposes_work(words),
-            _ => asks_to_choose(words) || proposes(&said),
-        };
-        let is_open = !is_last && is_open();
-        // who tells much and asks at its end which way to go on has answered
-        let is_answer = came != Came::Changed && words.len() >= ANSWER_BYTES_MIN;
-        let asks_back = came != Came::Changed && asks_back(words);
-        let is_cut = is_cut(exchange, line);
-        let is_partial = is_last && is_cut && is_unfinished(exchange);
-        if is_partial && proposes(&said) || !is_last && is_cut || is_open && !is_answer || asks_back
-        {
-            return None;
-        }
-        let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
-        let told = 0.5 * grows(words.len(), 200.0);
-        let done = 0.5 * grows(edits, 1.0) + 0.3 * grows(calls.count(), 1.0);
-        let work = match came {
-            Came::Changed => 2.5,
-            Came::Worked => 1.5,
-            Came::Said => 0.0,
-        };
-        Some(Answer {
-            line,
-            said,
-            around,
-            is_all,
-            is_account: false,
-            is_menu: false,
-            is_waiting: false,
-            is_taken_up: false,
-            is_partial,
-            at,
-            came,
-            is_done: findings().any(changes),
-            changed: findings().filter_map(changed_path).collect(),
-            weight: work + done + told + 2.0 * late - if is_open { 2.0 } else { 0.0 },
-        })
-    }
-
-    /// Nothing was changed for it, and it says little.
-    fn is_bare(&self) -> bool {
-        let bytes: usize = self.said.iter().map(String::len).sum();
-        self.came != Came::Changed && bytes < ANSWER_BYTES_MIN
-    }
-
-    /// The words say more than that it is done.
-    fn says(&self) -> bool {
-        let chars: usize = self.said.iter().map(|line| line.chars().count()).sum();
-        chars >= RESULT_CHARS_MIN
-    }
-
-    fn beginning(&self, chars_max: usize) -> String {
-        let (before, behind) = self.around;
-        let mut said = self.said[..before].to_vec();
-        let own = before..self.said.len() - behind;
-        match self.is_all {
-            true => said.extend_from_slice(&self.said[own]),
-            false => said.extend(stated_with_conclusion(self.line.words())),
-        }
-        let behind = &self.said[self.said.len() - behind..];
-        let text = fitted_with(&said, behind, chars_max);
-        match self.is_partial {
-            true => led(SO_FAR, text),
-            false => text,
-        }
-    }
-
-    /// Its longer words, by how they begin in small letters.
-    fn topic(&self) -> FxHashSet<u64> {
-        const WORD_BYTES_MIN: usize = 5;
-        const STEM_BYTES: usize = 6;
-        let text = one_line(&self.said, 2 * STEP_BYTES_MAX);
-        let words = text.split(|c: char| !c.is_alphanumeric());
-        let words = words.filter(|word| word.len() >= WORD_BYTES_MIN);
-        let key = |word: &str| {
-            let stem = word.bytes().take(STEM_BYTES);
-            stem.fold(0, |key, byte| {
-                key << 8 | u64::from(byte.to_ascii_lowercase())
-            })
-        };
-        words.map(key).collect()
-    }
-
-    /// The beginning of an answer with what it comes to, where that stands further behind.
-    fn with_conclusion(&self, step: String, bytes_max: usize) -> String {
-        let is_answer = self.came != Came::Changed && !self.is_partial;
-        let comes_to = is_answer.then(|| conclusion(self.line.words())).flatten();
-        let comes_to = comes_to.map(|said| cut_late(&said, bytes_max));
-        match comes_to.filter(|said| !step.contains(&said[..said.floor_char_boundary(SAME_BYTES)]))
-        {
-            Some(said) => format!("{} {said}", cut_late(&step, bytes_max / 2)),
-            None => step,
-        }
-    }
-
-    /// In a line of so many bytes; of a list its first points.
-    fn step(&self, bytes_max: usize) -> Option<String> {
-        let step = one_line(&self.said, bytes_max);
-        let step = self.with_conclusion(step, bytes_max);
-        let (lead, chars_min) = match self.is_partial {
-            // a remark of the middle of work says less
-            true => (SO_FAR, 2 * RESULT_CHARS_MIN),
-            false => ("", RESULT_CHARS_MIN),
-        };
-        (step.chars().count() >= chars_min).then(|| format!("{lead}{step}"))
-    }
-}
-
-/// What begins so is the same sentence.
-const SAME_BYTES: usize = 40;
-
-fn changed_path(finding: &Finding) -> Option<&str> {
-    match finding {
-        Finding::Changed { path, .. } => Some(path),
-        _ => None,
-    }
-}
-
-fn is_edit(finding: &&Finding) -> bool {
-    matches!(finding, Finding::Changed { .. })
-}
-
-/// With fewer, the words only ask.
-const ANSWER_BYTES_MIN: usize = 600;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 
 use super::points::{is_point, without_mark};
 use super::words::folded;
+use crate::rules::headings::states_done;
 use crate::rules::reports::is_conclusion;
 use crate::rules::requests::is_heading_of_all;
 use crate::rules::words::sentences;
@@ -31,7 +32,9 @@ impl Sections {
 
     /// A heading, or the end. The one before has nothing behind it: it stays where it states something itself.
     pub(super) fn begin(&mut self, line: &str, all: &mut Vec<String>) {
-        let states = |heading: &String| heading.contains(" — ") || heading.contains(" → ");
+        let states = |heading: &String| {
+            heading.contains(" — ") || heading.contains(" → ") || states_done(heading)
+        };
         let mut upper = self.heading.take();
         if let Some(mut stated) = upper.take_if(|heading| states(heading)) {
             stated.pop();

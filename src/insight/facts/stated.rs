@@ -7,11 +7,12 @@ use super::next_headings::NextSection;
 use super::points::{cut_late, is_point, points_left, without_mark};
 use super::sections::{Sections, is_drawn, is_picture, is_rule, without_targets};
 use super::words::folded;
+use crate::rules::headings::states_done;
 use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
 use crate::rules::reports::{is_label, is_moved};
-use crate::rules::requests::{RequestKind, is_chatter, is_stale, offered, request};
+use crate::rules::requests::{RequestKind, asks_leave, is_chatter, is_stale, offered, request};
 use crate::rules::words::sentences;
 use std::borrow::Cow;
 
@@ -147,15 +148,8 @@ fn add_to(point: &mut String, said: &str) {
 
 /// It asks or offers, and the list below it is of that: `Shall I add a note? Something like:`
 fn leads_to_menu(line: &str) -> bool {
-    const ASKS: [&str; 5] = [
-        "Would you like",
-        "Do you want",
-        "Shall I",
-        "Should I",
-        "Want me to",
-    ];
     let last = line.rsplit(". ").next().unwrap_or_default();
-    line.ends_with(':') && (line.contains("? ") || ASKS.iter().any(|ask| last.starts_with(ask)))
+    line.ends_with(':') && (line.contains("? ") || asks_leave(last))
 }
 
 /// A line that is code: `9759b67d chore: use it`.
@@ -254,7 +248,8 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
         }
         let is_alone = lines.len() == 1 && line.split_whitespace().count() > LEAD_IN_WORDS;
         let is_alone = is_alone && !shows(line);
-        let states = states_itself(last);
+        let states =
+            states_itself(last) || before.is_empty() && states_done(last) && !is_open(last);
         match before.is_empty() {
             _ if states => kept.push(format!("{}.", line.trim_end_matches(':'))),
             false => kept.push(before.to_owned()),
@@ -287,6 +282,13 @@ fn states_itself(sentence: &str) -> bool {
     ];
     let lower = sentence.to_lowercase();
     let is_ask = request(sentence).is_some_and(|said| said.kind == RequestKind::Ask);
+    let is_lead =
+        LEADS.iter().any(|lead| lower.starts_with(lead)) || is_open(&lower) || shows(&lower);
+    sentence.split_whitespace().count() >= WORDS_MIN && !is_lead && !is_ask
+}
+
+/// It breaks off: `The cart is read from:`
+fn is_open(sentence: &str) -> bool {
     const OPEN: [&str; 36] = [
         "see",
         "get",
@@ -325,14 +327,9 @@ fn states_itself(sentence: &str) -> bool {
         "called",
         "named",
     ];
-    let last = lower
-        .trim_end_matches(':')
-        .rsplit(' ')
-        .next()
-        .unwrap_or_default();
-    let is_lead =
-        LEADS.iter().any(|lead| lower.starts_with(lead)) || OPEN.contains(&last) || shows(&lower);
-    sentence.split_whitespace().count() >= WORDS_MIN && !is_lead && !is_ask
+    let bare = sentence.trim_end_matches(':');
+    let last = bare.rsplit(' ').next().unwrap_or_default();
+    OPEN.iter().any(|open| open.eq_ignore_ascii_case(last))
 }
 
 /// It only leads to what is shown: `Based on the log, here's the entry:`
@@ -432,12 +429,14 @@ pub(super) fn said(line: &str, first: bool) -> String {
                 false => continue,
             }
         }
-        let asks = sentence
-            .trim_end_matches(['*', '_', '"', ')'])
-            .ends_with('?');
+        let asks = asks(sentence);
         let is_idle = || announces(sentence) || is_stale(sentence) || opens && is_chatter(sentence);
         if asks && out.is_empty() && is_point(line) {
             // what stands behind a point's question hangs on it
+            break;
+        }
+        if asks && asks_leave(sentence) {
+            // `Want it committed? Seven files, one commit`: what was to be agreed to
             break;
         }
         let is_menu = sentence.ends_with(':') && leads_to_menu(&text);
@@ -457,6 +456,15 @@ pub(super) fn said(line: &str, first: bool) -> String {
         true => out,
         false => format!("{indent}{out}"),
     }
+}
+
+/// It is a question; what one in parentheses asks, is told: `Four criteria (is it due?)`.
+fn asks(sentence: &str) -> bool {
+    let closed = sentence.trim_end_matches(['*', '_', '"', ')']);
+    let is_aside = closed.len() < sentence.len()
+        && sentence.ends_with(')')
+        && sentence.find('(').is_some_and(|at| at > 0);
+    closed.ends_with('?') && !is_aside
 }
 
 /// `I did not push to main because the branch is protected`: what was decided against, with a reason.

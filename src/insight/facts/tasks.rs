@@ -4,13 +4,13 @@
 use super::borne_out::{Proof, Ticked, named_words, proof};
 use super::history::says_unpushed;
 use super::line::LocatedItem;
-use super::next_headings::is_about_next;
 use super::words::folded;
 use super::{closing, left};
 use crate::insight::outcome::is_aside;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
+use crate::rules::headings::is_about_next;
 use crate::rules::paths::is_source;
 use crate::rules::test_words::is_only_a_check;
 use crate::rules::words::{content_words, tokens};

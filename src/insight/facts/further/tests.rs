@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::insight::facts::prompts::prompts;
+use crate::model::exchange::ItemKind;
 use std::sync::LazyLock;
 
 /// Answers of which none is told elsewhere.
@@ -446,4 +447,35 @@ fn who_only_asks_back_has_not_done_it() {
         "how many carts are there in the shop? → There are 7 carts in the shop at this hour.",
     ];
     assert_eq!(listed(&talk), wants);
+}
+
+#[test]
+fn who_was_interrupted_to_add_a_picture_has_asked() {
+    let talk = |added| {
+        [
+            (ItemKind::Prompt, "User: list the carts"),
+            (ItemKind::Agent, "Agent: There are two carts."),
+            (
+                ItemKind::Prompt,
+                "User: Two more things to mend.\n1- make the button of carts as blue as the others.\n2- the sign of the shop should , if \
+                clicked empty the page.",
+            ),
+            (ItemKind::Note, "Note: interrupted by the user"),
+            (ItemKind::Prompt, added),
+            (
+                ItemKind::Agent,
+                "Agent: The button is as blue as the others now, and a click at the sign empties the page of carts.",
+            ),
+        ]
+    };
+    let told = listed(&talk("User: screen"));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("button of carts as blue") && told[0].contains("→ The button is"),
+        "{told:?}"
+    );
+    let again = "User: Two more things to mend, both on the page of carts.\n1- make the button of carts as blue as the others.\n\
+        2- the sign of the shop should , if clicked empty the page.";
+    let told = listed(&talk(again));
+    assert_eq!(told.len(), 1, "{told:?}");
 }

@@ -1,6 +1,7 @@
 //! Small errands at the head of a session, which are not what it was for, and what most was done for where the first
 //! request was answered without work.
 
+use super::super::further::{Next, next_of};
 use super::super::line::{LocatedItem, edits};
 use super::super::prompts::{Prompt, exchange, opens};
 use crate::model::exchange::{INTERRUPTED, ItemKind};
@@ -53,8 +54,13 @@ fn is_short_errand(prompt: &Prompt<'_, '_>) -> bool {
     words.len() <= BYTES_MAX && !words.contains('\n') && first.is_some_and(|word| is_errand(&word))
 }
 
-/// How many of the first prompts were stopped before anything was said or done, where the next one says what for.
-pub(super) fn given_up(lines: &[LocatedItem<'_>], asking: &[&Prompt<'_, '_>]) -> usize {
+/// How many of the first prompts were stopped before anything was said or done, where the next one says what for, or
+/// were written anew then.
+pub(super) fn given_up(
+    lines: &[LocatedItem<'_>],
+    prompts: &[Prompt<'_, '_>],
+    asking: &[&Prompt<'_, '_>],
+) -> usize {
     const WORDS_MIN: usize = 5;
     let is_stopped = |prompt: &&&Prompt<'_, '_>| {
         let exchange = exchange(lines, prompt.at);
@@ -62,6 +68,14 @@ pub(super) fn given_up(lines: &[LocatedItem<'_>], asking: &[&Prompt<'_, '_>]) ->
         let mut notes = exchange.iter().map(LocatedItem::words);
         exchange.iter().all(is_note) && notes.any(|words| words == INTERRUPTED)
     };
+    let is_anew = |nth: &usize| next_of(lines, prompts, *nth) == Some(Next::Anew);
+    let anew = (0..).take_while(is_anew).count();
+    let is_one_of =
+        |prompt: &&&Prompt<'_, '_>| prompts[..anew].iter().any(|one| one.at == prompt.at);
+    let anew = asking.iter().take_while(is_one_of).count();
+    if anew > 0 {
+        return anew;
+    }
     let given_up = asking.iter().take_while(is_stopped).count();
     let next = asking.get(given_up);
     let says = next.is_some_and(|next| content_words(next.line.words()).len() >= WORDS_MIN);

@@ -219,3 +219,36 @@ fn a_finding_keeps_its_heading_where_code_follows() {
     ];
     assert_eq!(stated(words), wants);
 }
+
+#[test]
+fn no_point_falls_out_of_a_list() {
+    let words = "The page has a section on carts:\n\n1. **What they are** — rows of a shop\n2. **How to choose** — three criteria \
+        (due?, late?, paid?)\n3. **When it isn't clear** — the older one";
+    let told = stated(words);
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told[2].contains("three criteria"), "{told:?}");
+}
+
+#[test]
+fn what_could_be_done_is_no_result() {
+    let words = "Carts wait 45 minutes now.\n\nIf they still come too late, you could also consider:\n1. Asking again, since \
+        the shop is often slow\n2. Reading two at once";
+    assert_eq!(stated(words), ["Carts wait 45 minutes now."]);
+    let words = "All carts add up.\n\nProposed commits (no push):\n1. `fix: round once`\n2. `docs: carts`\n\nWant me to commit these?";
+    assert_eq!(stated(words), ["All carts add up."]);
+    let words = "All carts add up.\n\nWant this committed? 7 files, one commit, no push.";
+    assert_eq!(stated(words), ["All carts add up."]);
+}
+
+#[test]
+fn a_heading_that_says_what_was_done_stays() {
+    let words = "## Refactored tests of carts (from 460 lines to 210)\n\n**Removed:**\n- the test of the library\n\n\
+        ## Added tests of shops (new)\n\nCreated `shop_test.go` with:\n\n**TestOpen** (3 cases):\n- open at night\n\n\
+        **TestClosed** (2 cases):\n- closed on Mondays";
+    let told = stated(words).join("\n");
+    assert!(
+        told.contains("Refactored tests of carts (from 460 lines to 210)"),
+        "{told}"
+    );
+    assert!(told.contains("Added tests of shops (new)"), "{told}");
+}

@@ -1,0 +1,117 @@
+//! What an agent's headings say of what stands below them, as a table (`headings.yaml`).
+
+use super::table;
+use aho_corasick::AhoCorasick;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+#[cfg(test)]
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// A heading about what comes next or isn't done, or such a line that ends with a colon.
+pub fn is_about_next(line: &str) -> bool {
+    let Some(plain) = heading(line) else {
+        return false;
+    };
+    let mut found = TABLE.next.find_overlapping_iter(&plain);
+    found.any(|found| {
+        let before = plain[..found.start()].split(|c: char| !c.is_alphanumeric() && c != '\'');
+        let mut before = before.filter(|word| !word.is_empty());
+        // `Remaining work`, `Known limitations`; not `Pages of the todo list`
+        let is_sure = found.pattern().as_usize() < TABLE.sure;
+        is_sure || before.all(|word| TABLE.before.contains(word))
+    })
+}
+
+/// A line that leads to what could be done, or to what somebody is asked to agree to.
+pub fn is_proposal(line: &str) -> bool {
+    heading(line).is_some_and(|plain| TABLE.proposed.is_match(&plain))
+}
+
+/// The heading says itself what was done: `Removed the second rounding (12 lines)`.
+pub fn states_done(heading: &str) -> bool {
+    const WORDS_MIN: usize = 3;
+    let mut words = heading
+        .trim_matches(['#', '*', ':', ' '])
+        .split_whitespace();
+    let first = words.next().map(str::to_lowercase).unwrap_or_default();
+    TABLE.done.contains(&first) && words.count() + 1 >= WORDS_MIN
+}
+
+/// Its words, in lower case; `None` where it is none.
+fn heading(line: &str) -> Option<String> {
+    const BYTES_MAX: usize = 90;
+    let is_one = line.starts_with('#') || line.ends_with([':', '*']);
+    (is_one && line.len() <= BYTES_MAX).then(|| without_asides(line).to_lowercase())
+}
+
+/// Without what stands in parentheses or quotation marks: a page may be called "What's next".
+fn without_asides(line: &str) -> String {
+    const MARKS: [(char, char); 4] = [('(', ')'), ('"', '"'), ('“', '”'), ('`', '`')];
+    let mut inside = None;
+    let mut plain = String::with_capacity(line.len());
+    for c in line.chars() {
+        match inside {
+            Some(end) => inside = Some(end).filter(|end| *end != c),
+            None => {
+                let mark = MARKS.iter().find(|(start, _)| *start == c);
+                inside = mark.map(|(_, end)| *end);
+                plain.extend(inside.is_none().then_some(c));
+            }
+        }
+    }
+    plain
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    next: Vec<String>,
+    alone: Vec<String>,
+    before: FxHashSet<String>,
+    proposed: Vec<String>,
+    done: FxHashSet<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, String>,
+}
+
+struct Table {
+    /// The words that say so wherever they stand, then those that do alone.
+    next: AhoCorasick,
+    /// How many of them are of the first kind.
+    sure: usize,
+    before: FxHashSet<String>,
+    proposed: AhoCorasick,
+    done: FxHashSet<String>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let written: Written = table::rows(table::embedded!("headings"));
+    let words = |words: &[String]| AhoCorasick::new(words).expect("words");
+    Table {
+        next: words(&[&written.next[..], &written.alone[..]].concat()),
+        sure: written.next.len(),
+        before: written.before,
+        proposed: words(&written.proposed),
+        done: written.done,
+    }
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_hold() {
+        let written: Written = table::rows(table::embedded!("headings"));
+        for (line, wants) in &written.samples {
+            let says = match () {
+                () if is_about_next(line) => "next",
+                () if is_proposal(line) => "proposed",
+                () if states_done(line) => "done",
+                () => "nothing",
+            };
+            assert_eq!(says, wants, "{line}");
+        }
+    }
+}
