@@ -1,6 +1,7 @@
 //! The first request in the person's own words, for where an objective of one or two sentences doesn't hold it:
 //! whole sentences, paragraphs and points as they were written, without what was pasted.
 
+use super::plan_steps::plan_steps;
 use super::prompts::Prompt;
 use super::words::shortened;
 use crate::rules::outcome::announces;
@@ -107,6 +108,9 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
     let document = document(&prompt.prose.document);
     if !document.is_empty() && !text.contains(&document) {
         text.extend(["\n“", &document, "”"]);
+        if let Some(steps) = plan_steps(prompt.line.words()) {
+            text.extend(["\nParts: ", &steps]);
+        }
     }
     text
 }
@@ -172,12 +176,19 @@ const FAULTS: [&str; 7] = [
 fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
     let prose = &prompt.prose;
     let mut parts: Vec<Part<'p>> = Vec::new();
+    // who the agent shall be says nothing of what it shall do; where it is all that is said, it stays
+    let asks =
+        |sentence: &String| request(sentence).is_some_and(|said| said.kind == RequestKind::Ask);
+    let role = prose.sentences.iter().position(|sentence| asks(sentence));
+    let role = role.unwrap_or_default();
+    let first_list = first_list(prompt);
     for (nth, sentence) in prose.sentences.iter().enumerate() {
         let Some(said) = request(sentence) else {
             continue;
         };
         let is_pasted = nth > 0 && prose.headings.len() > 1 && announces(sentence);
-        if is_pasted || parts.iter().any(|part| part.sentence == sentence) {
+        let is_role = nth < role && is_role(sentence);
+        if is_pasted || is_role || parts.iter().any(|part| part.sentence == sentence) {
             continue;
         }
         // `go test` passes: what begins with code says what that does
@@ -189,12 +200,43 @@ fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
             is_heading: prose.headings.contains(&nth),
             rank: match () {
                 () if objective.contains(said.text) => 0,
-                () if is_ask || parts.is_empty() => 1,
+                () if is_ask || parts.is_empty() || first_list.contains(&nth) => 1,
                 () => 2,
             },
         });
     }
     parts
+}
+
+/// `You are an expert of carts.`
+fn is_role(sentence: &str) -> bool {
+    const ROLES: [&str; 5] = [
+        "You are a ",
+        "You are an ",
+        "You are the ",
+        "You're a ",
+        "You're an ",
+    ];
+    ROLES.iter().any(|role| sentence.starts_with(role))
+}
+
+/// `Mend these pages:`, `There are 13 of them in 4 files:`; not `What exists already:`.
+fn leads_to_work(lead: &str) -> bool {
+    let counts = lead
+        .split_whitespace()
+        .any(|word| word.bytes().all(|b| b.is_ascii_digit()));
+    let asks = || request(lead).is_some_and(|said| said.kind == RequestKind::Ask);
+    lead.ends_with(':') && (counts || asks())
+}
+
+/// The sentences of the first list: the things that are to be done, or what they are to be done to.
+fn first_list(prompt: &Prompt<'_, '_>) -> std::ops::Range<usize> {
+    let points = &prompt.prose.points;
+    let first = (0..prompt.prose.sentences.len()).find(|nth| points.contains(nth));
+    let Some(first) = first else { return 0..0 };
+    let is_led = first > 0 && leads_to_work(&prompt.prose.sentences[first - 1]);
+    let list = (first..).take_while(|nth| points.contains(nth)).count();
+    first..first + if is_led { list } else { 0 }
 }
 
 #[cfg(test)]
@@ -249,6 +291,19 @@ mod tests {
         let told = told(review, "Fix only these findings").expect("an ask");
         assert!(
             !told.contains("look at the parser") && told.contains("Keep the last row"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn an_ask_has_its_list_and_no_role() {
+        let prompt = "User: You are an expert of shops. Mend the totals of these pages:\n- cart.html (two sums)\n- shop.html (one)\n\n\
+            For each page:\n1. Read it first\n2. Read the list of prices, too";
+        let told = told(prompt, "").expect("an ask");
+        assert!(
+            told.starts_with(
+                "Mend the totals of these pages:\n- cart.html (two sums)\n- shop.html (one)"
+            ),
             "{told}"
         );
     }

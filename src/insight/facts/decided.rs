@@ -151,7 +151,9 @@ fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
         if is_said(line) {
             let numbered = answers::numbered(line.words(), before.agent);
             let reply = before.replied(line.words()).into_iter();
-            let reply = reply.chain(numbered.into_iter().map(|one| (ANSWERED, one)));
+            let lettered = answers::lettered(line.words(), before.agent);
+            let chosen = numbered.into_iter().chain(lettered);
+            let reply = reply.chain(chosen.map(|one| (ANSWERED, one)));
             let reply: Vec<(u8, Decision)> = reply.collect();
             let is_reply = !reply.is_empty();
             for (rank, decision) in reply {

@@ -11,7 +11,7 @@ mod offers;
 use super::committed::committed;
 use super::line::{LocatedItem, edits};
 use super::meanwhile::meanwhile;
-use super::options::with_option;
+use super::options::{option_of, with_option};
 use super::pasted_failures::shown;
 use super::prompts::{Prompt, exchange, opens};
 use super::prose::links_shortened;
@@ -20,6 +20,7 @@ use super::taken_up::Withdrawn;
 use super::words::shortened;
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionCommit, Sourced};
+use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same};
 use asked_back::asks_back;
@@ -29,7 +30,8 @@ pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
 pub use interrupted::{Next, next_of};
 use last_words::{answers_aside, last_said, said_so_far, said_until};
-use offers::{agreed, with_offer, words_before};
+pub use offers::words_before;
+use offers::{agreed, with_offer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Requests of one session that are listed, and of these the last ones in any case.
@@ -85,7 +87,7 @@ pub fn requests(
     let others = prompts
         .iter()
         .enumerate()
-        .filter(|(_, prompt)| first.is_none_or(|first| first.line != prompt.line.line))
+        .filter(|(_, prompt)| !first.is_some_and(|first| is_told(lines, prompt, first)))
         .filter_map(|(nth, prompt)| Some((nth, prompt, answered(lines, prompts, nth)?)));
     let mut all: Vec<Listed> = Vec::new();
     let mut of_asides = Vec::new();
@@ -145,6 +147,22 @@ pub fn requests(
     let told = all.iter().map(|listed| listed.at).collect();
     let all = all.into_iter().map(|listed| listed.request);
     (all.collect(), told)
+}
+
+/// It is the objective, or only picks what that names.
+fn is_told(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    objective: &Sourced<String>,
+) -> bool {
+    if objective.line == prompt.line.line {
+        return true;
+    }
+    let Some(Reply::Picks(name)) = reply(prompt.line.words()) else {
+        return false;
+    };
+    let option = words_before(lines, prompt).and_then(|words| option_of(words, &name));
+    option.is_some_and(|option| objective.what.contains(&option))
 }
 
 /// The prompt whose answer answers the `nth` one; `None` where that is told by another.

@@ -34,6 +34,7 @@ mod other_counts;
 mod outline;
 mod overtaken;
 mod pasted_failures;
+mod plan_steps;
 mod points;
 mod prompts;
 mod prose;

@@ -2,6 +2,7 @@
 //! nothing is told that nobody asked for: what stands in parentheses behind it only says where.
 
 mod errands;
+mod picked;
 mod plans;
 
 use super::ask::ask;
@@ -58,8 +59,12 @@ pub fn asked(
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
     let mut full = None;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
-        let command = plans::title(lines, first)
-            .or_else(|| stands_for(lines, first.at).and_then(plans::purpose));
+        let is_command = is_command(first.line.words());
+        let picked = is_command.then(|| picked::picked(lines, prompts, first));
+        let purpose = || stands_for(lines, first.at).and_then(plans::purpose);
+        let command = plans::title(lines, first).or_else(purpose);
+        let command = picked.flatten().or_else(|| command.map(str::to_owned));
+        let command = command.as_deref();
         let (joint, kept) = command.map_or(("; ", 0), |_| (": ", most));
         let more = command.map(str::to_owned);
         let more = more.or_else(|| further(first, others, context));
@@ -538,7 +543,7 @@ impl Work<'_, '_> {
             names.extend(pull_request(self.lines).map(|number| format!("PR #{number}")));
         }
         // what says enough itself may have been followed by other work
-        let shipped = shipped(self.lines, &words);
+        let shipped = shipped(self.lines, prompt.at, &words);
         // a pull request that is asked about was there before
         let shipped = shipped.filter(|shipped| !is_of_pull || !shipped.starts_with("PR: "));
         names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));

@@ -31,10 +31,22 @@ const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", LAST];
 /// Of a longer option the first sentence says what it is.
 const OPTION_BYTES_MAX: usize = 240;
 
+/// `| 2 | Keep it | small |`.
+fn row_text(line: &str, name: &str) -> Option<String> {
+    const MARKS: [char; 3] = ['*', ' ', '#'];
+    let mut cells = line.trim().trim_matches('|').split('|');
+    let first = cells.next()?.trim_matches(MARKS);
+    let text = cells.next()?.trim_matches(['*', ' ']);
+    (first.eq_ignore_ascii_case(name) && !text.is_empty()).then(|| text.to_owned())
+}
+
 /// What stands behind the name: `2. Keep it`, `- **Option B** — Drop it`.
 fn option_text(line: &str, name: &str) -> Option<String> {
     const MARKS: [char; 6] = ['#', '*', '-', '•', ' ', '('];
     const KINDS: [&str; 5] = ["option", "variant", "approach", "plan", "choice"];
+    if line.trim_start().starts_with('|') {
+        return row_text(line, name);
+    }
     let line = line.trim_start_matches(MARKS);
     let kind = KINDS.iter().find_map(|kind| {
         let start = line.get(..kind.len())?;

@@ -69,6 +69,9 @@ pub(super) fn is_point(line: &str) -> bool {
     bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// With more words a request names much that every point has.
+const ASKED_WORDS_MAX: usize = 24;
+
 /// Lines that have no room, with the points of their first list that are about what was `asked` before its others.
 pub(super) fn about_first<'l>(
     lines: &'l [String],
@@ -103,7 +106,8 @@ pub(super) fn about_first<'l>(
         .unwrap_or_default();
     if points
         .first()
-        .is_none_or(|(first, _)| most < first + SHARED_MIN)
+        .is_none_or(|(first, _)| most < first + SHARED_MIN || most * 4 < asked.len())
+        || asked.len() > ASKED_WORDS_MAX
     {
         return Cow::Borrowed(lines);
     }

@@ -1,6 +1,7 @@
 //! What a session shipped, in the agent's words: a title or subject names what asks only point at.
 
-use super::line::LocatedItem;
+use super::line::{LocatedItem, edits};
+use super::prompts::{exchange, opens};
 use super::words::clipped;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -17,8 +18,8 @@ const SHIPPED_CHARS_MAX: usize = 72;
 
 /// The title of the first pull request, else the subject of the commit that has most words of `asked`, of two the first:
 /// what an ask was about where it says no more than "ship it", and the names of things that were asked for by pointing at
-/// them.
-pub(super) fn shipped(lines: &[LocatedItem<'_>], asked: &[String]) -> Option<String> {
+/// them. Where files were changed for the prompt `at` this place, what came of it was committed then or next.
+pub(super) fn shipped(lines: &[LocatedItem<'_>], at: usize, asked: &[String]) -> Option<String> {
     let title = lines.iter().find_map(|line| {
         let words = line.words();
         let is_call = line.item.kind == ItemKind::Digest && line.main;
@@ -35,8 +36,29 @@ pub(super) fn shipped(lines: &[LocatedItem<'_>], asked: &[String]) -> Option<Str
     let says =
         |subject: &&str| content_words(subject).len() >= WORDS_MIN && !is_of_history(subject);
     let title = title.filter(|title| says(title)).map(|title| ("PR", title));
-    let (what, subject) = title.or_else(|| Some(("commit", nearest(lines, asked, says)?)))?;
+    let commit = || nearest(own(lines, at), asked, says);
+    let (what, subject) = title.or_else(|| Some(("commit", commit()?)))?;
     Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
+}
+
+/// What the prompt at this place was committed in: all up to the end of its own work, or to the next commit behind it.
+/// Everything, where no files were changed for it.
+fn own<'l, 't>(lines: &'l [LocatedItem<'t>], at: usize) -> &'l [LocatedItem<'t>] {
+    let is_commit = |line: &LocatedItem<'_>| {
+        let mut findings = line.item.findings.iter();
+        findings.any(|finding| matches!(finding, Finding::Commit { .. }))
+    };
+    let exchange = match opens(&lines[at]) {
+        true => exchange(lines, at),
+        false => return lines,
+    };
+    let end = at + 1 + exchange.len();
+    let next = || lines[end..].iter().position(is_commit);
+    match exchange.iter().any(is_commit) {
+        _ if edits(exchange) == 0 => lines,
+        true => &lines[..end],
+        false => next().map_or(lines, |next| &lines[..=end + next]),
+    }
 }
 
 /// It says what was done to a history or a release, not what for: what a fixup mends is another's aim.
@@ -88,7 +110,7 @@ mod tests {
         let line = |text, findings| LocatedItem::sample(ItemKind::Digest, 1, text, findings);
         let committed = line("Action: Bash(git commit) → ok", &commit);
         let wants = "commit: Round totals half up";
-        assert_eq!(shipped(&[committed], &[]).as_deref(), Some(wants));
+        assert_eq!(shipped(&[committed], 0, &[]).as_deref(), Some(wants));
         let other = [Finding::Commit {
             hash: "0abc125".into(),
             subject: "Add a page of carts".into(),
@@ -98,8 +120,8 @@ mod tests {
         let both = [committed, line("Action: Bash(git commit) → ok", &other)];
         let asked = ["explain", "carts", "on", "a", "page"].map(str::to_owned);
         let wants_page = "commit: Add a page of carts";
-        assert_eq!(shipped(&both, &asked).as_deref(), Some(wants_page));
-        assert_eq!(shipped(&both, &[]).as_deref(), Some(wants));
+        assert_eq!(shipped(&both, 0, &asked).as_deref(), Some(wants_page));
+        assert_eq!(shipped(&both, 0, &[]).as_deref(), Some(wants));
         let mending = [Finding::Commit {
             hash: "0abc124".into(),
             subject: "fixup! Round totals half up".into(),
@@ -107,15 +129,18 @@ mod tests {
             size: None,
         }];
         let mended = line("Action: Bash(git commit) → ok", &mending);
-        assert_eq!(shipped(&[mended], &[]), None, "it is another's aim");
+        assert_eq!(shipped(&[mended], 0, &[]), None, "it is another's aim");
         let call = "Action: Bash(gh pr create --title \"Totals that add up\" --body x) → ok";
         let opened = line(call, &[]);
         let wants = "PR: Totals that add up";
-        assert_eq!(shipped(&[committed, opened], &[]).as_deref(), Some(wants));
+        assert_eq!(
+            shipped(&[committed, opened], 0, &[]).as_deref(),
+            Some(wants)
+        );
         let cut = line(
             "Action: Bash(gh pr create --title \"Totals that…) → ok",
             &[],
         );
-        assert_eq!(shipped(&[cut], &[]), None);
+        assert_eq!(shipped(&[cut], 0, &[]), None);
     }
 }

@@ -57,6 +57,28 @@ pub(super) fn numbered(words: &str, agent: &str) -> Vec<Decision> {
     all.into_iter().flatten().flatten().collect()
 }
 
+/// An answer that names several of the agent's lettered options, with what these stand for: `A for carts, B for shops`. One
+/// letter alone may be an article.
+pub(super) fn lettered(words: &str, agent: &str) -> Option<Decision> {
+    let is_own = words.len() <= ANSWER_BYTES_MAX && !words.contains(['\n', '?']);
+    let names = words.split(|c: char| !c.is_alphanumeric());
+    let names = names.filter(|name| matches!(name.as_bytes(), [b'A'..=b'F']));
+    let mut names: Vec<&str> = names.filter(|_| is_own).collect();
+    names.sort_unstable();
+    names.dedup();
+    let option = |name: &&str| Some(format!("{name}: {}", beside(&option_of(agent, name)?)));
+    let options: Option<Vec<String>> = names.iter().map(option).collect();
+    let options = options.filter(|options| options.len() > 1)?;
+    Some(Decision {
+        decision: format!(
+            "{} ({})",
+            words.trim().trim_end_matches('.'),
+            options.join("; ")
+        ),
+        ..Decision::default()
+    })
+}
+
 /// `2. yes, add it`, `2) yes`: number and answer.
 fn numbered_line(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
@@ -92,5 +114,19 @@ mod tests {
             "a list of their own"
         );
         assert_eq!(told("2. no\n1. yes"), []);
+    }
+
+    #[test]
+    fn letters_are_told_with_what_they_stand_for() {
+        let agent = "Which name?\n\n| Option | Name |\n|---|---|\n| A | `cart/1 shop/2` |\n| B | `cart/1` |\n\nA or B?";
+        let told = |words: &str| lettered(words, agent).map(|one| one.decision);
+        let wants = "A for all carts. Shops do B instead (A: `cart/1 shop/2`; B: `cart/1`)";
+        assert_eq!(
+            told("A for all carts. Shops do B instead.").as_deref(),
+            Some(wants)
+        );
+        assert_eq!(told("A cart is blue"), None);
+        assert_eq!(told("A and C"), None);
+        assert_eq!(told("is A better than B?"), None);
     }
 }

@@ -6,6 +6,7 @@ use crate::insight::outcome::outcome;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::model::finding::Finding;
 use crate::model::summary::SessionOutcome;
+use crate::rules::paths::is_throwaway;
 use crate::rules::requests::is_idle;
 use crate::rules::words::content_words;
 
@@ -16,10 +17,15 @@ pub(super) fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'st
     }
     let exchange = exchange(lines, prompt.at);
     let main = || exchange.iter().rev().filter(|line| line.main);
+    // a plan is no change of what it plans
+    let is_work = |finding: &Finding| match finding {
+        Finding::Changed { path, .. } => !is_throwaway(path),
+        _ => changes(finding),
+    };
     let is_changed = exchange
         .iter()
         .flat_map(|line| line.item.findings)
-        .any(changes);
+        .any(is_work);
     let is_cut = main()
         .next()
         .is_none_or(|line| line.item.kind == ItemKind::Note && line.words() == INTERRUPTED);

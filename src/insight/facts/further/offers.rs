@@ -65,10 +65,7 @@ pub(super) fn with_offer(
 const YES: [&str; 5] = ["yes", "yeah", "yep", "yup", "sure"];
 
 /// The agent's words right before a prompt.
-pub(super) fn words_before<'t>(
-    lines: &[LocatedItem<'t>],
-    prompt: &Prompt<'_, '_>,
-) -> Option<&'t str> {
+pub fn words_before<'t>(lines: &[LocatedItem<'t>], prompt: &Prompt<'_, '_>) -> Option<&'t str> {
     let before = lines[..prompt.at].iter().rev().find(|line| line.main)?;
     (before.item.kind == ItemKind::Agent).then(|| before.words())
 }
