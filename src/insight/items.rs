@@ -135,6 +135,22 @@ impl<'e> SessionItems<'e> {
         all
     }
 
+    /// Of each tool of MCP servers the calls that failed.
+    fn failed_mcp_calls(&self) -> BTreeMap<&str, u64> {
+        let mut failed: BTreeMap<&str, u64> = BTreeMap::new();
+        for (episode, marks) in &self.episodes {
+            let texts = apart(&episode.text, marks).unwrap_or_default();
+            let calls = texts.into_iter().filter_map(|text| {
+                let call = text.strip_prefix("Action: ")?;
+                let name = &call[..call.find(['(', ' ']).unwrap_or(call.len())];
+                let (_, said) = call.split_once(" → ")?;
+                (name.starts_with(MCP) && is_failure(said)).then_some(name)
+            });
+            calls.for_each(|name| *failed.entry(name).or_default() += 1);
+        }
+        failed
+    }
+
     fn mcp_tools(&self) -> Vec<(String, u64)> {
         let tally = self.episodes.iter().map(|(episode, _)| episode.activity());
         let mut tools: Vec<(String, u64)> = Vec::new();
@@ -145,9 +161,23 @@ impl<'e> SessionItems<'e> {
                 None => {}
             }
         }
+        let failed = self.failed_mcp_calls();
+        tools.retain(|(name, calls)| failed.get(name.as_str()) != Some(calls));
         tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         tools
     }
+}
+
+/// What a digest says of a call that came to nothing.
+fn is_failure(said: &str) -> bool {
+    const FAILED: [&str; 5] = [
+        "failed",
+        "refused by",
+        "denied by",
+        "interrupted",
+        "no result",
+    ];
+    FAILED.iter().any(|word| said.starts_with(word))
 }
 
 /// People's and agents' words that an episode's end cut, whole; what goes on with them is empty.

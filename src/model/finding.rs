@@ -230,6 +230,9 @@ pub struct TestCounts {
     /// Names of failed ones, the first few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
+    /// What its output says of each that failed, where that is no word on the code: `operation not permitted`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// Something that the runner printed is missing: the numbers are lower bounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,

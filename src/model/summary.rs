@@ -2,7 +2,7 @@
 
 use super::finding::{CommitSize, PullRequestState, TestCounts};
 use super::namespace::is_of_windows;
-pub use super::test_runs::{CheckRun, TestRuns, UnseenEnd, UnseenRun};
+pub use super::test_runs::{CheckRun, OtherRun, TestRuns, UnseenEnd, UnseenRun};
 use super::time::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -395,6 +395,9 @@ pub struct SessionCommit {
     /// The log doesn't name it: git tells it, and the session was at work on its files then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_git: bool,
+    /// A rebase made it of an older one, of which nobody saw that the session made it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rebased: bool,
     /// As git printed it when the commit was made; absent where it was rewritten since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<CommitSize>,

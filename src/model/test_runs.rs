@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Test runs of a session (003-106).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRuns {
-    /// How many were seen: others may have hidden what they printed.
+    /// How many of the last one's runner were seen: others may have hidden what they printed.
     pub runs: u64,
     /// How many of them failed, those that were meant to left out.
     #[serde(default)]
@@ -20,12 +20,18 @@ pub struct TestRuns {
     /// The last one was of some of the tests, chosen by name, file or package.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub part: bool,
+    /// The command of such a run, as it was typed, without what stands around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_command: Option<String>,
     /// The last one of all tests, where the last one of all was of some; or one of far more tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<TestCounts>,
     /// Nobody knows that `full` is of all tests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full_is_part: bool,
+    /// The last ones of other runners, and of the same one in other parts of the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherRun>,
     /// A run of all tests of which the log shows no numbers, where it says more than `last`: it came later, or
     /// `last` is of some tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +69,19 @@ impl TestRuns {
             _ => self.last.failed > 0,
         }
     }
+}
+
+/// The last run of another runner than that of the last run, or in another part of the project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherRun {
+    /// Its numbers.
+    pub counts: TestCounts,
+    /// The part of the project that its command named, where another run of the runner named another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// Its command chose some of the tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub part: bool,
 }
 
 /// A run of all tests whose numbers the log doesn't show.
@@ -109,6 +128,9 @@ pub struct CheckRun {
     /// What the last run that failed said first, where its exit code told that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// The command that mends what it finds, where that ran between its last failure and this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_by: Option<String>,
     /// Files were changed after it.
     pub changed_after: bool,
     /// Only the agent's words say how it ended.

@@ -89,6 +89,41 @@ pub fn tells_to_check(word: &str) -> bool {
     TABLE.told.contains(word)
 }
 
+/// A plan's heading says that what stands below it is to be verified; `1. Verify` and `Step 7: Test plan` do.
+pub fn heads_verification(heading: &str) -> bool {
+    let heading = heading.trim_matches(['*', ' ', ':']).to_lowercase();
+    let numbered = |text: &str| {
+        let mut words = text.split([' ', '.', ')']).filter(|word| !word.is_empty());
+        let is_step = |word: &str| matches!(word, "phase" | "step" | "part" | "task");
+        words.all(|word| is_step(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let marks = [": ", ". ", ") "];
+    let mut rest = marks.iter().filter_map(|mark| heading.split_once(mark));
+    let bare = rest.find(|(before, _)| numbered(before));
+    let bare = bare.map_or(heading.as_str(), |(_, bare)| bare.trim());
+    TABLE.headings.contains(bare)
+}
+
+/// A heading over points that a person is to look at.
+pub fn is_by_hand(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    let mut words = heading.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| TABLE.by_hand.contains(word))
+}
+
+/// `Visual check: …`, `Manual: …`, or something that only a running page shows.
+pub fn is_look(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let begins = |word: &String| text.starts_with(word.as_str());
+    TABLE.looks.iter().any(begins) || TABLE.shown.iter().any(|word| text.contains(word))
+}
+
+/// Somebody read something again and has nothing against it.
+pub fn approves(text: &str) -> bool {
+    let text = text.to_lowercase();
+    TABLE.approved.iter().any(|word| text.contains(word))
+}
+
 type Kind = fn(&Table) -> &Words;
 
 const KINDS: [(Kind, CheckScope); 3] = [
@@ -107,6 +142,11 @@ struct Table {
     runners: FxHashSet<String>,
     told: FxHashSet<String>,
     lookers: FxHashSet<String>,
+    headings: FxHashSet<String>,
+    by_hand: FxHashSet<String>,
+    looks: Vec<String>,
+    shown: Vec<String>,
+    approved: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
@@ -131,6 +171,27 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("c
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headings_of_what_is_to_be_verified_are_known() {
+        for heading in [
+            "Verification",
+            "Phase 4: Format & Verify",
+            "7. Test Plan",
+            "Manual testing:",
+        ] {
+            assert!(heads_verification(heading), "{heading}");
+        }
+        for heading in [
+            "Email verification",
+            "Verification of carts: the page",
+            "Step 2: Carts",
+        ] {
+            assert!(!heads_verification(heading), "{heading}");
+        }
+        assert!(is_by_hand("Verification Checklist") && !is_by_hand("Verification"));
+        assert!(approves("The file looks good.") && !approves("Let me look."));
+    }
 
     #[test]
     fn samples_are_what_the_table_says() {

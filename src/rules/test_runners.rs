@@ -43,6 +43,7 @@ pub fn test_output(parts: [&str; 2], whole: bool) -> TestOutput {
     let run = rows
         .filter(|(i, row)| runners & (1 << i) != 0 && (whole || !row.needs_whole))
         .find_map(|(_, row)| row.read(&parts, whole));
+    let run = run.and_then(|run| run.explained(&parts));
     let rows = TABLE.coverage.iter().enumerate();
     let coverage = rows
         .filter(|(i, _)| coverage & (1 << i) != 0)
@@ -112,10 +113,37 @@ pub struct TestRun {
     pub seconds: Option<f64>,
     /// Names of failed tests in order of appearance, without repetitions, at most 50.
     pub failures: Vec<String>,
+    /// What the output says of each failure, where that is no word on the code.
+    pub cause: Option<&'static str>,
     /// The counts are packages, not tests (`go test` without `-v`).
     pub packages: bool,
     /// Nothing that the runner printed is missing from the numbers.
     pub whole: bool,
+}
+
+impl TestRun {
+    /// With what each failure has in common; `None` where no test could be started.
+    fn explained(mut self, parts: &[Cow<'_, str>; 2]) -> Option<TestRun> {
+        if self.failed == 0 {
+            return Some(self);
+        }
+        let says = |words: &&String| {
+            let lines = parts.iter().flat_map(|part| part.lines());
+            lines.filter(|line| line.contains(words.as_str())).count() as u64 >= self.failed
+        };
+        if self.passed == 0 && TABLE.unrun.iter().any(|words| says(&words)) {
+            return None;
+        }
+        self.cause = TABLE.causes.iter().find(says).map(String::as_str);
+        Some(self)
+    }
+}
+
+/// Two runners may be of the same tests.
+pub fn is_kin(one: &str, other: &str) -> bool {
+    let mut kin = TABLE.kin.iter();
+    let has = |kin: &[String], name: &str| kin.iter().any(|known| known == name);
+    one == other || kin.any(|kin| has(kin, one) && has(kin, other))
 }
 
 /// More: longer lists in reports; fewer: the rest of a broken suite is only a number.
@@ -126,6 +154,9 @@ static TABLE: LazyLock<Table> =
 
 struct Table {
     idle: FxHashSet<String>,
+    kin: Vec<Vec<String>>,
+    unrun: Vec<String>,
+    causes: Vec<String>,
     runners: Vec<Row>,
     coverage: Vec<CoverageRow>,
     finder: LiteralFinder,
@@ -136,6 +167,9 @@ struct Table {
 #[derive(Deserialize)]
 struct Written {
     idle: Vec<Vec<String>>,
+    kin: Vec<Vec<String>>,
+    unrun: Vec<String>,
+    causes: Vec<String>,
     runners: Vec<Row>,
     coverage: Vec<CoverageRow>,
 }
@@ -213,6 +247,9 @@ impl Table {
             finder: LiteralFinder::of(rows.keys().map(|literal| (*literal).to_owned()).collect()),
             rows_of: rows.into_values().collect(),
             idle: written.idle.into_iter().flatten().collect(),
+            kin: written.kin,
+            unrun: written.unrun,
+            causes: written.causes,
             runners: written.runners,
             coverage: written.coverage,
         }
@@ -441,6 +478,9 @@ mod tests {
         }
         if !run.failures.is_empty() {
             text += &format!(": {}", run.failures.join(", "));
+        }
+        if let Some(cause) = run.cause {
+            text += &format!("; {cause}");
         }
         text
     }

@@ -277,6 +277,7 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Sessi
                 subject: commit.subject.clone(),
                 pushed: false,
                 by_git: true,
+                rebased: false,
                 size: None,
                 given_up: None,
             },

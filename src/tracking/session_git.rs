@@ -233,6 +233,7 @@ mod tests {
                 subject: subject.into(),
                 pushed: false,
                 by_git: false,
+                rebased: false,
                 size: None,
                 given_up: None,
             },

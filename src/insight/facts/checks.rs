@@ -9,9 +9,10 @@ use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
+use crate::rules::check_words::scope;
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_ci_open, is_clean, is_written,
-    may_be_one_place, only_lists, prints_only_faults, watches_ci,
+    CheckEnd, CommandCheck, bare, checks as checks_of, fixers, is_absent, is_ci_open, is_clean,
+    is_fixer, is_written, may_be_one_place, only_lists, prints_only_faults, watches_ci,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
@@ -66,6 +67,24 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     told.into_iter().skip(first).collect()
 }
 
+/// The platform that a line's build is for, where it sets one: that it builds there says nothing of here.
+fn target(line: &str) -> Option<String> {
+    const TARGETS: [&str; 2] = ["GOOS=", "GOARCH="];
+    let is_one = |word: &&str| TARGETS.iter().any(|target| word.starts_with(target));
+    let set: Vec<&str> = line.split_whitespace().filter(is_one).collect();
+    (!set.is_empty() && set.len() <= TARGETS.len()).then(|| set.join(" "))
+}
+
+/// What a fixer may have mended: checks of the same kind that failed when they ran last.
+fn note_fixer(all: &mut [Seen], words: &[String]) {
+    let fixer = shown(words);
+    let fixes = scope(&fixer);
+    let failed = all.iter_mut().filter(|seen| seen.passed == Some(false));
+    for seen in failed.filter(|seen| fixes.meets(scope(&seen.run.what.command))) {
+        seen.run.what.fixed_by = Some(fixer.clone());
+    }
+}
+
 /// The last run of each command, wherever it ran.
 fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
     let mut all: Vec<Seen> = Vec::new();
@@ -73,18 +92,30 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
         let begun = || RanCommand::begun(line).filter(|call| call.command.contains("gh "));
         let call = RanCommand::of(line).or_else(begun);
         let Some(call) = call else { continue };
+        if !call.failed {
+            let fixers = fixers(call.command);
+            fixers
+                .iter()
+                .for_each(|fixer| note_fixer(&mut all, bare(&fixer.words)));
+        }
         for check in checks_of(call.command) {
             if check.words.last().is_some_and(|word| is_throwaway(word)) {
                 continue;
             }
             let words = bare(&check.words);
+            let target = target(call.command);
             let is_ci = watches_ci(words);
             let state = match is_ci {
                 true if line.item.text.ends_with(RUNNING) => None,
                 true => call.ci_state(&check),
                 false => call.state(&check),
             };
-            let key = key(words, check.place.as_deref());
+            let mut key = key(words, check.place.as_deref());
+            key.extend(target.clone());
+            if is_fixer(words) && state != Some(false) {
+                all.retain(|seen| seen.key != key);
+                continue;
+            }
             let is_same = |seen: &Seen| {
                 seen.key == key && may_be_one_place(seen.place.as_deref(), check.place.as_deref())
             };
@@ -94,6 +125,10 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
             let failed = known
                 .as_ref()
                 .is_some_and(|seen| seen.failed || seen.passed == Some(false));
+            let fixer = known
+                .as_ref()
+                .and_then(|seen| seen.run.what.fixed_by.clone())
+                .filter(|_| state == Some(true));
             let before = known.and_then(|seen| seen.run.what.fault);
             let fault = (state == Some(false)).then(|| call.fault()).flatten();
             all.push(Seen {
@@ -102,7 +137,13 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
                 failed,
                 is_ci,
                 run: line.source(CheckRun {
-                    command: shown(words),
+                    command: target
+                        .iter()
+                        .cloned()
+                        .chain([shown(words)])
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                    fixed_by: fixer,
                     said: state.and_then(|_| call.said(&check)),
                     fault: fault.or(before),
                     ..CheckRun::default()
@@ -243,6 +284,7 @@ impl RanCommand<'_> {
             CheckEnd::Printed if is_size(self.output) && prints_only_faults(&check.words) => {
                 Some(false)
             }
+            CheckEnd::Printed if passed_line(self.output).is_some() => Some(true),
             CheckEnd::Output | CheckEnd::Printed => {
                 is_clean(self.output).or_else(|| self.is_shown().then_some(true))
             }
@@ -286,6 +328,7 @@ impl RanCommand<'_> {
     fn said(&self, check: &CommandCheck) -> Option<String> {
         let said = self.output.trim().trim_end_matches('.');
         let said = said.strip_prefix("failed: ").unwrap_or(said);
+        let said = passed_line(said).unwrap_or(said);
         let is_short = !said.is_empty() && said.chars().count() <= SAID_CHARS_MAX;
         let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
         (is_short && is_own && !self.is_silent()).then(|| said.to_owned())
@@ -295,6 +338,12 @@ impl RanCommand<'_> {
 /// Of a longer output a digest tells only how long it is.
 fn is_size(output: &str) -> bool {
     output.ends_with(" KB") || output.ends_with(" bytes")
+}
+
+/// Behind the size of a longer output a digest tells the line that says that a check passed.
+fn passed_line(output: &str) -> Option<&str> {
+    let (size, said) = output.split_once(": ")?;
+    is_size(size).then_some(said)
 }
 
 /// A command without where its output goes.

@@ -175,6 +175,10 @@ impl<'t> Stopped<'t> {
             if ran.failed && (!is_other || !is_past()) {
                 continue;
             }
+            // what only started it was left out
+            if self.words.len() == words.len() + 1 && self.words.ends_with(&words) {
+                return None;
+            }
             let told = match (kind, login) {
                 (Hindrance::Login, Some(login)) => format!("after `{}`", shown(&login)),
                 // what it found out then is another matter: tests may have failed

@@ -81,13 +81,17 @@ impl<'t> Commits<'t> {
                     again,
                     size,
                 } => {
+                    let rebased = is_rebase(line) && !self.is_own(subject);
                     self.make(until, hash, subject, *again);
                     let made = self
                         .made
                         .last_mut()
                         .filter(|made| made.at + 1 == until.len());
-                    made.into_iter()
-                        .for_each(|made| made.commit.what.size = *size);
+                    made.into_iter().for_each(|made| {
+                        made.commit.what.rebased = rebased;
+                        // what is in it is another's work
+                        made.commit.what.size = size.filter(|_| !rebased);
+                    });
                 }
                 Finding::Listed {
                     hash,
@@ -173,6 +177,12 @@ impl<'t> Commits<'t> {
             self.made.pop();
         }
         self.made.extend(Made::new(until, hash, subject));
+    }
+
+    /// The session made one with this first line, or tried to.
+    fn is_own(&self, subject: &str) -> bool {
+        let made = |made: &Made<'_>| made.subject == subject && !made.commit.what.rebased;
+        self.made.iter().any(made) || self.tried.iter().any(|call| commits_as(call, subject))
     }
 
     /// Git lists a commit; one that nobody saw made is the session's where a call tried to make it.
@@ -276,6 +286,7 @@ impl<'t> Made<'t> {
             subject: subject.to_owned(),
             pushed: false,
             by_git: false,
+            rebased: false,
             size: None,
             given_up: None,
         };
@@ -306,6 +317,11 @@ impl<'t> Made<'t> {
             commit.pushed |= is_sent;
         }
     }
+}
+
+/// The call goes on with a rebase.
+fn is_rebase(line: &LocatedItem<'_>) -> bool {
+    line.item.text.contains("rebase --continue")
 }
 
 fn amends(line: &LocatedItem<'_>) -> bool {

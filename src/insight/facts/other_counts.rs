@@ -69,6 +69,7 @@ mod tests {
             failed: 0,
             skipped: 1,
             failures: Vec::new(),
+            cause: None,
             partial: false,
             packages: false,
         };

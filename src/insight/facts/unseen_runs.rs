@@ -76,12 +76,13 @@ pub fn says_more(
 
 fn end(call: &RanCommand<'_>, check: &CommandCheck, words: &str) -> Option<UnseenEnd> {
     // where it ran says more than what it ran
-    const BLOCKED: [&str; 5] = [
+    const BLOCKED: [&str; 6] = [
         "not permitted",
         "ermission denied",
         "timed out",
         "read-only",
         "sandbox",
+        "exec format error",
     ];
     let is_blocked = BLOCKED.iter().any(|word| call.output.contains(word));
     match check.end {

@@ -6,9 +6,10 @@ use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
+use crate::rules::check_words::{approves, heads_verification, is_by_hand, is_look};
 use crate::rules::commands;
 use crate::rules::tools::{AnswerKind, tool};
-use crate::rules::words::sentences;
+use crate::rules::words::{content_words, sentences};
 
 /// Longer lists of commands are no next steps.
 const STEPS_MAX: usize = 2;
@@ -32,14 +33,87 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
     if points.is_empty() || !is_over || !is_done_here(after) {
         return Vec::new();
     }
-    let (looks, others): (Vec<&str>, Vec<&str>) = points
+    let (looks, others): (Vec<&Point>, Vec<&Point>) =
+        points.iter().partition(|point| point.is_look());
+    let not_run = others
         .iter()
-        .map(String::as_str)
-        .partition(|point| is_look(plain(point)));
-    let not_run = others.iter().filter_map(|point| not_run(point, after));
-    let looks = by_hand(&looks).filter(|_| !is_looked_at(after));
+        .filter_map(|point| not_run(&point.text, after));
+    let last = last_words(after);
+    let open = looks.iter().filter(|point| !is_answered(point, last));
+    let open: Vec<&str> = open.map(|point| point.text.as_str()).collect();
+    let looks = by_hand(&open).filter(|_| !is_looked_at(after));
     let steps = not_run.take(STEPS_MAX).chain(looks);
     steps.map(|step| lines[at].source(step)).collect()
+}
+
+/// Something that the plan wants verified.
+struct Point {
+    text: String,
+    /// It stands below a heading over what people are to look at.
+    by_hand: bool,
+}
+
+impl Point {
+    fn is_look(&self) -> bool {
+        let mut codes = codes(&self.text);
+        let mut runs = || codes.any(is_check);
+        is_look(plain(&self.text)) || self.by_hand && !runs()
+    }
+}
+
+/// What stands behind the last change.
+fn last_words<'l, 't>(after: &'l [LocatedItem<'t>]) -> &'l [LocatedItem<'t>] {
+    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
+    let changes = |line: &LocatedItem<'_>| line.item.findings.iter().any(is_change);
+    let from = after.iter().rposition(changes);
+    &after[from.map_or(0, |at| at + 1)..]
+}
+
+/// The agent read the file that the point names and found it good, or says in its words what it asks for.
+fn is_answered(point: &Point, last: &[LocatedItem<'_>]) -> bool {
+    const SHARED_MIN: usize = 3;
+    let is_said = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
+    let reads = |line: &LocatedItem<'_>| {
+        let text = line.words();
+        let name = text.split('(').next().unwrap_or_default();
+        line.item.kind == ItemKind::Digest
+            && tool(name).answer == AnswerKind::Read
+            && files(&point.text).any(|file| text.contains(file))
+    };
+    let mut read = last.iter().skip_while(|line| !reads(line));
+    if read
+        .find(|line| is_said(line))
+        .is_some_and(|said| approves(said.words()))
+    {
+        return true;
+    }
+    let words = content_words(&point.text);
+    last.iter().filter(|line| is_said(line)).any(|line| {
+        let text = folded(line.words());
+        let mut said = sentences(&text).filter(|sentence| !sentence.ends_with('?'));
+        said.any(|said| {
+            let said = content_words(said);
+            let shared = words.iter().filter(|word| said.contains(word)).count();
+            let mut pairs = words.windows(2);
+            let is_pair = |pair: &[String]| said.windows(2).any(|other| other == pair);
+            shared >= SHARED_MIN && pairs.any(is_pair)
+        })
+    })
+}
+
+/// Names of files in a text.
+fn files(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ':'));
+    words.filter(|word| {
+        let ending = word
+            .rsplit_once('.')
+            .map(|(name, ending)| (name.len(), ending));
+        ending.is_some_and(|(name, ending)| {
+            name > 0
+                && (1..=5).contains(&ending.len())
+                && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    })
 }
 
 /// Files were changed, by this agent alone.
@@ -53,26 +127,67 @@ fn is_done_here(after: &[LocatedItem<'_>]) -> bool {
     after.iter().any(changes) && !after.iter().any(|line| !line.main || is_agents(line))
 }
 
-/// The list's points below a heading about verification; one that only leads to others with these.
-fn points(plan: &str) -> Vec<String> {
-    let mut inside = false;
-    let mut points: Vec<String> = Vec::new();
+/// The list's points below a heading about verification, and the commands of its code; one that only leads to others with
+/// these.
+fn points(plan: &str) -> Vec<Point> {
+    // the level of the heading, and whether what stands below is to be looked at
+    let mut inside: Option<(usize, bool)> = None;
+    let mut is_code = false;
+    let mut points: Vec<Point> = Vec::new();
     for line in plan.lines() {
-        if let Some(heading) = line.strip_prefix('#') {
-            let heading = heading.trim_matches(['#', ' ', ':']).to_lowercase();
-            inside = ["verification", "verify", "test plan"].contains(&heading.as_str());
-        } else if let Some(point) = point(line).filter(|_| inside) {
-            points.push(point.to_owned());
-        } else if let Some(below) = point(line.trim_start()).filter(|_| inside)
-            && let Some(last) = points.last_mut()
-            && is_look(plain(last))
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+            continue;
+        }
+        if is_code {
+            points.extend(inside.and_then(|_| command(line)));
+            continue;
+        }
+        if line.starts_with('#') {
+            let level = line.chars().take_while(|c| *c == '#').count();
+            let heading = line.trim_matches(['#', ' ', ':']);
+            inside = match inside {
+                _ if heads_verification(heading) => Some((level, is_by_hand(heading))),
+                Some((outer, by_hand)) if level > outer => {
+                    Some((outer, by_hand || is_by_hand(heading)))
+                }
+                _ => None,
+            };
+            continue;
+        }
+        let Some((_, by_hand)) = inside else { continue };
+        if let Some(point) = point(line) {
+            let text = point.to_owned();
+            points.push(Point { text, by_hand });
+        } else if let Some(below) = point(line.trim_start())
+            && let Some(last) = points.last_mut().filter(|last| last.is_look())
         {
-            let joint = if last.ends_with(':') { " " } else { "; " };
-            last.push_str(joint);
-            last.push_str(below);
+            let joint = if last.text.ends_with(':') { " " } else { "; " };
+            last.text.push_str(joint);
+            last.text.push_str(below);
         }
     }
     points
+}
+
+/// `bun run dev  # Visual check`: a command that checks, or one whose comment says that somebody is to look.
+fn command(line: &str) -> Option<Point> {
+    let (command, comment) = line.split_once(" #").unwrap_or((line, ""));
+    let (command, comment) = (command.trim().trim_start_matches("$ "), comment.trim());
+    let text = match comment {
+        comment if is_look(comment) => format!("`{command}`: {comment}"),
+        _ => format!("`{command}`"),
+    };
+    let is_one = !command.is_empty() && (is_check(command) || is_look(comment));
+    is_one.then_some(Point {
+        text,
+        by_hand: is_look(comment),
+    })
+}
+
+/// What stands in backticks.
+fn codes(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
 }
 
 /// The text of `- …` or `1. …` that is not below another one.
@@ -86,9 +201,10 @@ fn point(line: &str) -> Option<&str> {
 
 /// A check that a point names and nobody ran.
 fn not_run(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
-    let mut codes = point.split('`').skip(1).step_by(2);
     let is_left = |code: &&str| is_check(code) && !is_spoken_of(code, after);
-    codes.find(is_left).map(|code| format!("{NOT_RUN}`{code}`"))
+    codes(point)
+        .find(is_left)
+        .map(|code| format!("{NOT_RUN}`{code}`"))
 }
 
 /// Points that want somebody to look, as many as have room, and how many more there are.
@@ -119,25 +235,6 @@ const BY_HAND: &str = "To be checked, as the plan asks: ";
 /// Without emphasis and a box to tick before it.
 fn plain(point: &str) -> &str {
     point.trim_start_matches(['*', '[', ' ', ']'])
-}
-
-/// `Visual check: …`, `Manual: …`, or something that only a running page shows.
-fn is_look(text: &str) -> bool {
-    const LOOKS: [&str; 2] = ["manual", "visual"];
-    const SHOWN: [&str; 10] = [
-        "localhost",
-        "browser",
-        "dev server",
-        "devtools",
-        "drag",
-        "hover",
-        "click",
-        "responsive",
-        "animation",
-        "dark mode",
-    ];
-    let text = text.to_lowercase();
-    LOOKS.iter().any(|word| text.starts_with(word)) || SHOWN.iter().any(|word| text.contains(word))
 }
 
 /// Something that can show a page or runs the program was called, or the agent speaks of a look.
@@ -270,5 +367,57 @@ mod tests {
         let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
         let wants = ["To be checked, as the plan asks: Manual testing: open a cart; pay it"];
         assert_eq!(told(&[(ItemKind::Prompt, plan), edit]), wants);
+    }
+
+    #[test]
+    fn points_of_a_checklist_are_looks() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Verification Checklist\n\n1. Put a cart of two shops into the list\n\
+            2. `bun run lint` is clean\n\n## Files\n- cart.ts";
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let wants = [
+            "Not run, though the plan asks for it: `bun run lint`",
+            "To be checked, as the plan asks: Put a cart of two shops into the list",
+        ];
+        assert_eq!(told(&[(ItemKind::Prompt, plan), edit]), wants);
+    }
+
+    #[test]
+    fn commands_of_a_plans_code_are_run() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Verification\n\n```bash\n# all of it\nbun run typecheck # TypeScript is valid\n\
+            bun run dev       # Visual check of the carts\n```\n";
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let wants = [
+            "Not run, though the plan asks for it: `bun run typecheck`",
+            "To be checked, as the plan asks: `bun run dev`: Visual check of the carts",
+        ];
+        assert_eq!(told(&[(ItemKind::Prompt, plan), edit]), wants);
+        let run = (
+            ItemKind::Digest,
+            "Action: Bash(bun run dev) → running in the background",
+        );
+        assert_eq!(told(&[(ItemKind::Prompt, plan), edit, run]), wants[..1]);
+    }
+
+    #[test]
+    fn a_text_that_was_read_again_and_found_good_is_checked() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Verification\n\n1. Manual review: read SHOP.md and see that its parts follow the order of a shop";
+        let plan = (ItemKind::Prompt, plan);
+        let edit = (ItemKind::Digest, "Action: Edit(SHOP.md) → +1 −0");
+        let read = (ItemKind::Digest, "Action: Read(SHOP.md) → 40 lines, 2 KB");
+        let good = (ItemKind::Agent, "Agent: The file looks good.");
+        let other = (ItemKind::Agent, "Agent: Now the carts.");
+        let none: [&str; 0] = [];
+        assert_eq!(told(&[plan, edit, read, good]), none);
+        assert_eq!(told(&[plan, edit, read, other, good]).len(), 1);
+        assert_eq!(
+            told(&[plan, read, good, edit, other]).len(),
+            1,
+            "it was changed then"
+        );
+        let said = (
+            ItemKind::Agent,
+            "Agent: Done. Its parts follow the order of the shop.",
+        );
+        assert_eq!(told(&[plan, edit, said]), none);
     }
 }

@@ -228,6 +228,7 @@ mod tests {
                     subject: subject.into(),
                     pushed,
                     by_git: false,
+                    rebased: false,
                     size: None,
                     given_up: None,
                 },

@@ -31,7 +31,13 @@ fn check(run: &Sourced<CheckRun>) -> String {
     let fault = fault.map_or(String::new(), |fault| format!(" ({})", inline(fault)));
     let ended = match (run.passed, run.failed_before) {
         (true, false) => "ok".to_owned(),
-        (true, true) => format!("failed{fault}, then ok"),
+        (true, true) => match &run.fixed_by {
+            Some(fixer) => {
+                let fixer = short(&fixer.replace('`', "'"), COMMAND_CHARS_MAX);
+                format!("failed{fault}, then ok after `{fixer}`")
+            }
+            None => format!("failed{fault}, then ok"),
+        },
         (false, _) => format!("failed{fault}"),
     };
     let by = if run.by_agent { ", says the agent" } else { "" };

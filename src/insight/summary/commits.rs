@@ -16,6 +16,7 @@ pub fn commits(body: &str) -> Vec<(&str, &str)> {
         let line = end.map_or(line, |end| &line[..end]);
         let line = line.strip_suffix(PUSHED).unwrap_or(line);
         let line = line.strip_suffix(BY_GIT).unwrap_or(line);
+        let line = line.strip_suffix(REBASED).unwrap_or(line);
         without_size(line)
     });
     line.map(|line| match line.split_once(' ') {
@@ -53,6 +54,9 @@ const PUSHED: &str = " (pushed)";
 /// Stands behind a commit that the log doesn't name.
 const BY_GIT: &str = " (git tells it)";
 
+/// Stands behind a commit that git made of an older one, which may be somebody else's.
+const REBASED: &str = " (by git rebase)";
+
 /// Stands behind a commit whose work is nowhere any more, with what did that.
 const GIVEN_UP: &str = " (given up ";
 
@@ -62,7 +66,11 @@ pub fn commit(commit: &SessionCommit) -> String {
         "" => String::new(),
         hash => format!("{hash} "),
     };
-    let by_git = if commit.by_git { BY_GIT } else { "" };
+    let by_git = match (commit.by_git, commit.rebased) {
+        (true, _) => BY_GIT,
+        (false, true) => REBASED,
+        (false, false) => "",
+    };
     let pushed = if commit.pushed { PUSHED } else { "" };
     let gone = commit.given_up.as_ref();
     let gone = gone.map(|undone| format!("{GIVEN_UP}{})", undone.shown()));

@@ -5,7 +5,9 @@ use super::escape::inline;
 use super::shortened::short;
 use crate::model::finding::TestCounts;
 use crate::model::human::plural;
-use crate::model::summary::{LlmAdditions, Sourced, Summary, TestRuns, UnseenEnd, UnseenRun};
+use crate::model::summary::{
+    LlmAdditions, OtherRun, Sourced, Summary, TestRuns, UnseenEnd, UnseenRun,
+};
 
 /// The last run, and others that say more.
 pub fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
@@ -17,7 +19,7 @@ pub fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let framework = Some(inline(&last.runner)).filter(|name| !name.is_empty());
     let framework = framework.map(|name| format!("- **Framework**: {name}"));
     let said = runs.and_then(|runs| runs.said.as_deref());
-    let some = runs.filter(|runs| runs.part).map_or("", |_| SOME);
+    let some = runs.map_or(String::new(), some);
     let unseen = runs.and_then(|runs| runs.unseen.as_ref());
     let results = match (said, unseen.filter(|unseen| unseen.is_later)) {
         (Some(said), _) => format!("passed, says the agent: “{}”", inline(said)),
@@ -43,7 +45,20 @@ pub fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     lines
 }
 
-/// A run of some tests says nothing of the others.
+/// A run of some tests says nothing of the others; which they were, its command tells.
+fn some(runs: &TestRuns) -> String {
+    let command = runs.part_command.as_ref();
+    match command.filter(|_| runs.part) {
+        Some(command) => {
+            let command = short(&command.replace('`', "'"), COMMAND_CHARS_MAX);
+            format!(" (some of the tests: `{command}`)")
+        }
+        None if runs.part => SOME.to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The same of a run whose command nobody knows.
 const SOME: &str = " (some of the tests)";
 
 /// Stands between a command that ran all tests and what the log shows of its numbers.
@@ -51,7 +66,7 @@ pub const PASSED: &str = " passed: ";
 
 fn other_runs(runs: &TestRuns) -> Vec<String> {
     let mut lines = Vec::new();
-    let some = if runs.part { SOME } else { "" };
+    let some = some(runs);
     let is_later = |unseen: &UnseenRun| unseen.is_later;
     let has_numbers = runs.last.passed + runs.last.failed > 0;
     if has_numbers && runs.unseen.as_ref().is_some_and(is_later) {
@@ -89,6 +104,7 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
             inline(excuse)
         ));
     }
+    lines.extend(others(runs));
     match (runs.runs, runs.failed) {
         (0 | 1, _) => {}
         (all, 0) => lines.push(format!("- **Runs**: at least {all}")),
@@ -99,6 +115,30 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
         )),
     }
     lines
+}
+
+/// The last runs of other runners, or in other parts of the project.
+fn others(runs: &TestRuns) -> Option<String> {
+    let told: Vec<String> = runs.others.iter().map(other).collect();
+    (!told.is_empty()).then(|| format!("- **Also run**: {}", told.join("; ")))
+}
+
+fn other(run: &OtherRun) -> String {
+    let place = run.place.as_ref();
+    let place = place.map_or(String::new(), |place| format!(" in `{}`", inline(place)));
+    let some = if run.part { SOME } else { "" };
+    let names: Vec<String> = run
+        .counts
+        .failures
+        .iter()
+        .map(|name| inline(name))
+        .collect();
+    let names = match names.is_empty() {
+        true => String::new(),
+        false => format!("; failed: {}", names.join(", ")),
+    };
+    let name = inline(&run.counts.runner);
+    format!("{name}{place} {}{some}{names}", counts(&run.counts))
 }
 
 /// Stands before the numbers of a run that wasn't the last one.
@@ -116,10 +156,16 @@ fn unseen_run(run: &UnseenRun) -> String {
     format!("`{command}`{end}")
 }
 
-/// The names of what failed.
+/// The names of what failed, and what the output says of each.
 fn failed(run: &TestCounts) -> Option<String> {
     let names: Vec<String> = run.failures.iter().map(|name| inline(name)).collect();
-    (!names.is_empty()).then(|| format!("- **Failed**: {}", names.join(", ")))
+    let cause = run.cause.as_ref();
+    let cause = cause.map(|cause| format!("“{}”, says the output of each failure", inline(cause)));
+    let told: Vec<String> = [(!names.is_empty()).then(|| names.join(", ")), cause]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!told.is_empty()).then(|| format!("- **Failed**: {}", told.join("; ")))
 }
 
 /// `12/13 passed`; of packages `13 packages ok`, `12 of 13 packages ok`.

@@ -87,6 +87,21 @@ pub fn whole_test_runs(line: &str) -> Vec<CommandCheck> {
     found
 }
 
+/// Those of a line that run tests, whichever and whatever reads their output. Cost as of [`checks`].
+pub fn test_commands(line: &str) -> Vec<CommandCheck> {
+    let mut found = Vec::new();
+    if TABLE.test_hints.is_match(line) {
+        let wanted = Wanted {
+            classes: &TABLE.test_classes,
+            any_reader: true,
+            others: false,
+        };
+        read(line, 0, &wanted, &mut found);
+        found.retain(|run| names_tests(&run.words) || test_scope(&run.words.join(" ")).is_some());
+    }
+    found
+}
+
 /// Whether one of a line's commands checks, builds or tests, whatever reads its output. Cost as of [`checks`].
 pub fn checks_or_tests(line: &str) -> bool {
     let mut found = Vec::new();
@@ -126,17 +141,43 @@ pub fn printed_failure(line: &str, parts: [&str; 2]) -> bool {
     if !line.contains('|') {
         return false;
     }
+    let last = plain(end_of(parts, LINES_MAX));
+    let says = || last.lines().any(|line| TABLE.ended.is_match(line.trim()));
+    TABLE.ended_hints.is_match(&*last) && says() && checks(line).iter().any(prints)
+}
+
+/// The line near the end of what a line printed that says that the check passed whose output it is, where a filter stands
+/// behind that. Cost as of [`printed_failure`], which is asked first.
+pub fn printed_success(line: &str, parts: [&str; 2]) -> Option<String> {
+    const LINES_MAX: usize = 6;
+    if !line.contains('|') {
+        return None;
+    }
+    let last = plain(end_of(parts, LINES_MAX));
+    if !TABLE.well_hints.is_match(&*last) {
+        return None;
+    }
+    let mut lines = last.lines().map(str::trim);
+    let said = lines.rfind(|line| TABLE.well.is_match(line))?;
+    let mut found = checks(line).into_iter();
+    let is_one = found.next().is_some_and(|check| prints(&check)) && found.next().is_none();
+    is_one.then(|| said.to_owned())
+}
+
+fn prints(check: &CommandCheck) -> bool {
+    check.end == CheckEnd::Printed
+}
+
+/// The last lines of an output whose start and end these are.
+fn end_of<'t>(parts: [&'t str; 2], lines_max: usize) -> &'t str {
     let text = if parts[1].is_empty() {
         parts[0]
     } else {
         parts[1]
     };
     let from = memchr::memrchr_iter(b'\n', text.trim_end().as_bytes());
-    let from = from.take(LINES_MAX).last().map_or(0, |at| at + 1);
-    let last = plain(&text[from..]);
-    let says = || last.lines().any(|line| TABLE.ended.is_match(line.trim()));
-    let prints = |check: &CommandCheck| check.end == CheckEnd::Printed;
-    TABLE.ended_hints.is_match(&*last) && says() && checks(line).iter().any(prints)
+    let from = from.take(lines_max).last().map_or(0, |at| at + 1);
+    &text[from..]
 }
 
 /// The output says that what was to check isn't there.
@@ -155,6 +196,35 @@ pub fn only_lists(words: &[String]) -> bool {
         let mut row = row.split(' ');
         row.all(|part| words.iter().any(|word| word == part))
     })
+}
+
+/// Those of a line that mend what checks find, whatever reads their output. Cost as of [`checks`].
+pub fn fixers(line: &str) -> Vec<CommandCheck> {
+    let mut found = Vec::new();
+    if TABLE.fix_hints.is_match(line) && !line.contains("git stash") {
+        let wanted = |classes| Wanted {
+            classes,
+            any_reader: true,
+            others: false,
+        };
+        read(line, 0, &wanted(&TABLE.classes), &mut found);
+        found.retain(|check| is_fixer(&check.words));
+        read(line, 0, &wanted(&TABLE.fix_classes), &mut found);
+    }
+    found
+}
+
+/// The command mends what it finds: how it ends says nothing of what was wrong.
+pub fn is_fixer<W: AsRef<str>>(words: &[W]) -> bool {
+    let mut words = words.iter().map(AsRef::as_ref);
+    let is_one = |word: &str| {
+        let mut fixers = TABLE.fixers.iter();
+        fixers.any(|fixer| match fixer.starts_with("-") {
+            true => word == fixer,
+            false => word.ends_with(fixer.as_str()),
+        })
+    };
+    words.any(is_one)
 }
 
 /// It prints what is wrong and nothing else.
@@ -340,6 +410,9 @@ struct Written {
     test_classes: Vec<String>,
     test_hints: Vec<String>,
     test_names: Vec<String>,
+    fixers: Vec<String>,
+    fix_classes: Vec<String>,
+    fix_hints: Vec<String>,
     lists: Vec<String>,
     only_faults: Vec<String>,
     parts: Vec<String>,
@@ -354,6 +427,7 @@ struct Written {
     written: Vec<String>,
     broken: Vec<String>,
     ended: WrittenEnded,
+    well: WrittenEnded,
     #[cfg(test)]
     samples: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -362,6 +436,9 @@ struct Table {
     classes: Vec<String>,
     test_classes: Vec<String>,
     all_classes: Vec<String>,
+    fixers: Vec<String>,
+    fix_classes: Vec<String>,
+    fix_hints: AhoCorasick,
     lists: Vec<String>,
     only_faults: Vec<String>,
     parts: Vec<String>,
@@ -380,6 +457,8 @@ struct Table {
     broken: AhoCorasick,
     ended: Ended,
     ended_hints: AhoCorasick,
+    well: Ended,
+    well_hints: AhoCorasick,
 }
 
 /// Patterns that are compiled once a hint of them was seen.
@@ -389,6 +468,13 @@ struct Ended {
 }
 
 impl Ended {
+    fn of(patterns: Vec<String>) -> Ended {
+        Ended {
+            patterns,
+            compiled: OnceLock::new(),
+        }
+    }
+
     fn is_match(&self, line: &str) -> bool {
         let compiled = self.compiled.get_or_init(|| {
             let pattern = format!("(?:{})", self.patterns.join(")|(?:"));
@@ -414,14 +500,16 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         clean: words(&written.clean),
         written: words(&written.written),
         broken: words(&written.broken),
-        ended: Ended {
-            patterns: written.ended.patterns,
-            compiled: OnceLock::new(),
-        },
+        ended: Ended::of(written.ended.patterns),
         ended_hints: AhoCorasick::new(&written.ended.hints).expect("words"),
+        well: Ended::of(written.well.patterns),
+        well_hints: AhoCorasick::new(&written.well.hints).expect("words"),
         all_classes: [&written.classes[..], &written.test_classes[..]].concat(),
         classes: written.classes,
         test_classes: written.test_classes,
+        fixers: written.fixers,
+        fix_classes: written.fix_classes,
+        fix_hints: words(&written.fix_hints),
         lists: written.lists,
         only_faults: written.only_faults,
         parts: written.parts,
@@ -435,80 +523,4 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_are_what_the_table_says() {
-        let written: Written = table::rows(table::embedded!("commands/checks"));
-        for (line, wants) in written.samples {
-            let found = checks(&line).into_iter().map(|check| {
-                let end = match check.end {
-                    CheckEnd::Own => "own",
-                    CheckEnd::First => "first",
-                    CheckEnd::Printed => "printed",
-                    CheckEnd::Output => "output",
-                };
-                (check.words.join(" "), end.to_owned())
-            });
-            assert_eq!(found.collect::<BTreeMap<_, _>>(), wants, "{line}");
-        }
-        let piped = |line: &str| printed_failure("npm run lint 2>&1 | tail -5", [line, ""]);
-        written.ended.samples.hold(piped);
-        for line in [
-            "bun run lint 2>&1 | tail -10",
-            "swift build --package-path shop 2>&1 | tail -10",
-        ] {
-            let output = "src/a.ts\n  1:1  error  no total\n\n✖ 5 problems (5 errors, 0 warnings)\n  4 errors and 0 warnings \
-                potentially fixable with the `--fix` option.\n\nerror: script \"lint\" exited with code 1";
-            assert!(
-                printed_failure(line, [output, ""]),
-                "{line}: {:?}",
-                checks(line)
-            );
-        }
-        let broken = ["", "2 problems\n✖ 2 problems (2 errors, 0 warnings)\n"];
-        assert!(
-            !printed_failure("npm run lint", broken),
-            "the exit code tells"
-        );
-        assert!(
-            !printed_failure("cat lint.log | tail -5", broken),
-            "no check"
-        );
-    }
-
-    #[test]
-    fn runs_of_all_tests_are_found_with_how_their_end_is_told() {
-        let found = |line: &str| {
-            let runs = whole_test_runs(line).into_iter();
-            let told = runs.map(|run| (run.words.join(" "), run.end, names_tests(&run.words)));
-            told.collect::<Vec<_>>()
-        };
-        let run = |line: &str, end, named| (line.to_owned(), end, named);
-        use CheckEnd::{First, Own, Printed};
-        assert_eq!(found("cd x && npm test"), [run("npm test", Own, true)]);
-        assert_eq!(
-            found("mise run check 2>&1 | tail -15"),
-            [run("mise run check", Printed, false)]
-        );
-        assert_eq!(
-            found("just test && git commit -m x"),
-            [run("just test", First, true)]
-        );
-        assert_eq!(found("go test ./a; npm run lint; cat test.log"), []);
-        assert_eq!(found("git stash && npm test"), []);
-    }
-
-    #[test]
-    fn an_output_says_whether_something_is_wrong() {
-        assert_eq!(is_clean("0 issues."), Some(true));
-        assert_eq!(is_clean("Found 2 errors in 1 file"), Some(false));
-        assert_eq!(is_clean("14 lines, 1 KB"), None);
-        assert!(only_lists(&[
-            "gofmt".to_owned(),
-            "-l".to_owned(),
-            ".".to_owned()
-        ]));
-    }
-}
+mod tests;

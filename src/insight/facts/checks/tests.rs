@@ -20,6 +20,7 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
             failed_before,
             changed_after,
             by_agent,
+            fixed_by,
         } = run.what;
         let marks = [
             (failed_before, " before"),
@@ -31,7 +32,11 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
             .filter(|(is, _)| *is)
             .map(|(_, mark)| *mark)
             .collect();
-        format!("{command} {passed}{marks} {}", said.unwrap_or_default())
+        let fixer = fixed_by.map_or(String::new(), |fixer| format!(" after {fixer}"));
+        format!(
+            "{command} {passed}{marks} {}{fixer}",
+            said.unwrap_or_default()
+        )
     });
     told.collect()
 }
@@ -443,4 +448,59 @@ fn a_check_of_less_is_no_better_run_of_the_same() {
         calls(same),
         ["dart analyze lib/shop/ true before No issues found!"]
     );
+}
+
+#[test]
+fn what_mends_is_no_check_and_is_told_with_the_check_that_it_mended() {
+    let lint = "Action: Bash(bun run lint) → exit 1: src/cart.ts format";
+    let fix = ("Action: Bash(bun run lint:fix) → Fixed 1 file.", &OK[..]);
+    let again = ("Action: Bash(bun run lint) → ok, no output", &OK[..]);
+    let calls = [(lint, &FAILED[..]), fix, again];
+    assert_eq!(
+        told(&calls),
+        ["bun run lint true before  after bun run lint:fix"]
+    );
+    assert_eq!(told(&[fix]), [""; 0]);
+    // a formatter mends no types
+    let types = (
+        "Action: Bash(npx tsc --noEmit) → exit 2: no total",
+        &FAILED[..],
+    );
+    let right = ("Action: Bash(npx tsc --noEmit) → ok, no output", &OK[..]);
+    let format = (
+        "Action: Bash(npx prettier --write src) → 3 lines, 99 bytes",
+        &OK[..],
+    );
+    assert_eq!(
+        told(&[types, format, right]),
+        ["npx tsc --noEmit true before "]
+    );
+}
+
+#[test]
+fn the_line_behind_a_filter_that_says_that_a_check_passed_is_told() {
+    let line = "Action: Bash(cargo check 2>&1 | tail -5) → 5 lines, 310 bytes: Finished `dev` profile [unoptimized] target(s) in 1s";
+    let told = told(&[(line, &OK[..])]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("cargo check true"), "{told:?}");
+}
+
+#[test]
+fn a_build_for_another_platform_is_another_one() {
+    let here = (
+        "Action: Bash(go build ./...) → exit 1: no total",
+        &FAILED[..],
+    );
+    let there = (
+        "Action: Bash(GOOS=windows GOARCH=amd64 go test -c ./a) → ok, no output",
+        &OK[..],
+    );
+    let wants = ["GOOS=windows GOARCH=amd64 go test -c ./a true "];
+    assert_eq!(told(&[there]), wants);
+    let built = (
+        "Action: Bash(GOOS=windows go build ./...) → ok, no output",
+        &OK[..],
+    );
+    assert_eq!(told(&[there, built]).len(), 2);
+    assert!(told(&[here]).len() == 1);
 }

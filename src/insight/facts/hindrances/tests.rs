@@ -42,12 +42,16 @@ fn what_was_skipped_is_not_resolved() {
 
 #[test]
 fn a_form_that_a_program_does_not_take_is_told_with_the_one_that_it_takes() {
+    let unknown = "Action: Bash(shop --quiet close) → exit 2: error: unrecognized option '--quiet'";
+    let plain = "Action: Bash(shop -q close) → ok, no output";
+    assert_eq!(told(&[unknown, plain]), ["it worked as `shop -q close`"]);
+    assert_eq!(told(&[unknown]), Vec::<String>::new(), "no way was found");
+    let red = "Action: Bash(shop -q close) → exit 1: the cart is empty";
+    assert_eq!(told(&[unknown, red]), ["it ran as `shop -q close`"]);
+    // that it runs without what was only to start it hindered nothing
     let wrapped = "Action: Bash(wrap npm run test) → exit 2: error: unrecognized subcommand 'npm'";
-    let plain = "Action: Bash(npm run test 2>&1 | tail -3) → passed 9/9";
-    assert_eq!(told(&[wrapped, plain]), ["it worked as `npm run test`"]);
-    assert_eq!(told(&[wrapped]), Vec::<String>::new(), "no way was found");
-    let red = "Action: Bash(npm run test) → exit 1: the cart is empty";
-    assert_eq!(told(&[wrapped, red]), ["it ran as `npm run test`"]);
+    let bare = "Action: Bash(npm run test 2>&1 | tail -3) → passed 9/9";
+    assert_eq!(told(&[wrapped, bare]), Vec::<String>::new());
     let absent = "Action: Bash(shop close) → exit 127: shop: command not found";
     let tried =
         "Action: Bash(~/bin/shop close) → exit 127: /bin/sh: line 1: ~/bin/shop: No such file";

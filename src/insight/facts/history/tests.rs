@@ -351,3 +351,19 @@ fn what_a_sub_agent_committed_is_the_sessions_where_git_and_the_agent_say_so() {
     let alone = [before, list, commit, said(account)];
     assert_eq!(subjects(&alone), ["Note it"], "no sub-agent worked");
 }
+
+#[test]
+fn a_commit_that_a_rebase_made_is_told_as_one() {
+    let continued = "Action: Bash(git add a.go && git rebase --continue) → ok";
+    let one = made("1a2b3c4", "One", false);
+    let told = |lines: &[LocatedItem<'_>]| {
+        let all = commits(lines).into_iter();
+        let all = all.map(|commit| (commit.what.hash, commit.what.rebased));
+        all.collect::<Vec<_>>()
+    };
+    let theirs = line(2, continued, &one);
+    assert_eq!(told(&[theirs]), [("1a2b3c4".to_owned(), true)]);
+    let before = made("9abcdef", "One", false);
+    let own = line(1, "Action: Bash(git commit -m x) → ok", &before);
+    assert_eq!(told(&[own, theirs]), [("1a2b3c4".to_owned(), false)]);
+}

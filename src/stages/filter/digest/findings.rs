@@ -181,6 +181,7 @@ fn tested(run: &TestRun, is_polled: bool) -> Option<Finding> {
             failed: run.failed,
             skipped: run.skipped,
             failures: names.collect(),
+            cause: run.cause.map(str::to_owned),
             // packages that were done before it was asked were told then
             partial: !run.whole || is_polled && run.packages,
             packages: run.packages,

@@ -31,9 +31,23 @@ pub fn ended(
             out.push_str(COMPLAINED);
             output.write_message(out, ": ");
         }
-        (false, _) => output.write(out),
+        (false, _) => {
+            output.write(out);
+            printed_success(out, call, output);
+        }
     }
     tests
+}
+
+/// Of a check's longer output that something else passed on also the line that says that it passed.
+fn printed_success(out: &mut String, call: &DigestCall<'_>, output: &ToolOutput<'_>) {
+    let is_long = out.ends_with(" KB") || out.ends_with(" bytes");
+    let line = call.command_line().filter(|_| is_long);
+    let said = line.and_then(|line| commands::printed_success(&line, output.parts()));
+    if let Some(said) = said {
+        out.push_str(": ");
+        line::fold(out, &output.masked(&said), line::TEXT_CHARS_MAX);
+    }
 }
 
 /// It ended well as far as its exit code tells, but its output says otherwise.
