@@ -113,6 +113,23 @@ pub enum Finding {
         /// It is where a remote's branch is.
         remote: bool,
     },
+    /// A comment of an edit's text says that something is to be done.
+    Todo {
+        /// As in `Changed`.
+        path: String,
+        /// What.
+        text: String,
+        /// The edit took it away.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        gone: bool,
+    },
+    /// A list of checks that run elsewhere has one.
+    CheckElsewhere {
+        /// As a rule the first line of the commit's message.
+        title: String,
+        /// `queued`, `in_progress`, `completed`.
+        state: String,
+    },
     /// Commits were sent to others.
     Pushed,
     /// Git told how many commits of the branch that is checked out its remote one lacks.

@@ -25,9 +25,53 @@ pub fn claims_change(sentence: &str) -> bool {
     TABLE.claims.says(sentence)
 }
 
+/// The sentence says that something was made a task of its own.
+pub fn is_spun_off(sentence: &str) -> bool {
+    TABLE.spun_off.says(sentence)
+}
+
+/// What a comment in a line of code says is to be done; three words at least.
+pub fn to_do(line: &str) -> Option<&str> {
+    const WORDS_MIN: usize = 3;
+    let marks = TABLE.todos.marks.iter();
+    let (before, after) = marks
+        .filter_map(|mark| line.split_once(mark.as_str()))
+        .next()?;
+    let before = before.trim_end();
+    let opens = TABLE
+        .todos
+        .comments
+        .iter()
+        .any(|open| before.ends_with(open.as_str()));
+    // `TODO(ada): …`
+    let after = match after.strip_prefix('(') {
+        Some(named) => named.split_once(')')?.1,
+        None => after,
+    };
+    let is_mark = after.starts_with([':', ' ', '-']);
+    let mut text = after.trim_matches([':', ' ', '-', '\t']);
+    for end in &TABLE.todos.ends {
+        text = text.strip_suffix(end.as_str()).unwrap_or(text).trim_end();
+    }
+    let is_told = text.split_whitespace().count() >= WORDS_MIN;
+    (opens && is_mark && is_told).then_some(text)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Todos {
+    marks: Vec<String>,
+    comments: Vec<String>,
+    ends: Vec<String>,
+    #[cfg(test)]
+    samples: std::collections::BTreeMap<String, Option<String>>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    spun_off: WrittenCues,
+    todos: Todos,
     undone: WrittenCues,
     yours: WrittenCues,
     settled: WrittenCues,
@@ -35,6 +79,8 @@ struct Written {
 }
 
 struct Table {
+    spun_off: SentenceCues,
+    todos: Todos,
     undone: SentenceCues,
     yours: SentenceCues,
     settled: SentenceCues,
@@ -44,6 +90,8 @@ struct Table {
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written = written();
     Table {
+        spun_off: written.spun_off.into(),
+        todos: written.todos,
         undone: written.undone.into(),
         yours: written.yours.into(),
         settled: written.settled.into(),
@@ -66,5 +114,9 @@ mod tests {
         written.yours.samples.hold(is_yours);
         written.settled.samples.hold(is_settled);
         written.claims.samples.hold(claims_change);
+        written.spun_off.samples.hold(is_spun_off);
+        for (line, wants) in &written.todos.samples {
+            assert_eq!(to_do(line), wants.as_deref(), "{line}");
+        }
     }
 }

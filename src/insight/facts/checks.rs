@@ -12,7 +12,7 @@ use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::check_words::scope;
 use crate::rules::commands::{
     CheckEnd, CommandCheck, bare, checks as checks_of, fixers, is_absent, is_ci_open, is_clean,
-    is_fixer, is_written, may_be_one_place, only_lists, prints_only_faults, watches_ci,
+    is_fixer, is_missing, is_written, may_be_one_place, only_lists, prints_only_faults, watches_ci,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
@@ -134,6 +134,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
             all.push(Seen {
                 at,
                 passed: state,
+                is_missing: call.failed && is_missing(call.output),
                 failed,
                 is_ci,
                 run: line.source(CheckRun {
@@ -192,6 +193,23 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
     })
 }
 
+/// That the program of a check isn't there, and nothing else looked at the same then.
+pub fn not_there(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let mut all = seen(lines).into_iter().rev();
+    let missing = all.find(|seen| {
+        let later = &lines[seen.at + 1..];
+        seen.is_missing && !is_superseded(&seen.run.what, later, Overlap::Some)
+    })?;
+    let changed = lines.iter().any(|line| changes(line, |_| true));
+    let step = format!("{MISSING}{}", missing.run.what.command);
+    changed.then(|| Sourced {
+        what: step,
+        episode: missing.run.episode,
+        line: missing.run.line,
+    })
+}
+
+const MISSING: &str = "Not checked, as the program isn't there: ";
 const FAILING: &str = "Failed when it ran last: ";
 const NOT_AGAIN: &str = "Failed, and not run again after the last change: ";
 
@@ -243,6 +261,8 @@ struct Seen {
     at: usize,
     /// How the last run ended, where anybody knows.
     passed: Option<bool>,
+    /// Its program isn't there.
+    is_missing: bool,
     /// One before it failed.
     failed: bool,
     /// It tells of checks that run elsewhere.

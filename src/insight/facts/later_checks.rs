@@ -4,7 +4,7 @@ use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::summary::{CheckRun, Sourced};
+use crate::model::summary::{CheckRun, SessionCommit, Sourced};
 use crate::rules::check_words::{CheckScope, runs_tasks, scope};
 use crate::rules::commands::{
     CommandCheck, bare, checks, is_ci_open, is_clean, may_be_one_place, watches_ci,
@@ -110,6 +110,40 @@ pub fn not_seen_since(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
 
 const CI_NOT_SEEN: &str = "CI failed when it was looked at last, before the last push";
 
+/// That checks elsewhere of a commit that the session sent were not done when somebody listed them last.
+pub fn queued_at_last(
+    lines: &[LocatedItem<'_>],
+    commits: &[Sourced<SessionCommit>],
+) -> Option<Sourced<String>> {
+    let lists = |line: &LocatedItem<'_>| {
+        let mut findings = line.item.findings.iter();
+        findings.any(|finding| matches!(finding, Finding::CheckElsewhere { .. }))
+    };
+    let at = lines.iter().rposition(lists)?;
+    let mut later = lines[at + 1..].iter();
+    if later.any(|line| looks_at_ci(line) || says_ci_passes(line)) {
+        return None;
+    }
+    let state_of = |commit: &SessionCommit| {
+        let mut findings = lines[at].item.findings.iter();
+        findings.find_map(|finding| match finding {
+            Finding::CheckElsewhere { title, state }
+                if *title == commit.subject && state != "completed" =>
+            {
+                Some(state.replace('_', " "))
+            }
+            _ => None,
+        })
+    };
+    let mut sent = commits.iter().rev().filter(|commit| commit.what.pushed);
+    sent.find_map(|commit| {
+        let (hash, state) = (&commit.what.hash, state_of(&commit.what)?);
+        Some(lines[at].source(format!(
+            "The run of CI for {hash} was {state} when it was looked at last"
+        )))
+    })
+}
+
 /// Whether a call that looked at checks elsewhere shows that they failed; who reads why they did looks at them no more. Of
 /// other calls than these a failure may be their own: a merge that isn't allowed, a run that isn't there.
 fn fails_in_ci(line: &LocatedItem<'_>) -> Option<bool> {
@@ -183,6 +217,45 @@ mod tests {
             &[red, push, look, push],
             &[merge, push],
             &[chain, push],
+        ] {
+            assert_eq!(told(lines), None);
+        }
+    }
+
+    #[test]
+    fn a_run_that_was_not_done_when_it_was_listed_is_left() {
+        let commit = Sourced {
+            what: SessionCommit {
+                hash: "1a2b3c4".into(),
+                subject: "Carts add up".into(),
+                pushed: true,
+                ..SessionCommit::default()
+            },
+            episode: uuid::Uuid::nil(),
+            line: 1,
+        };
+        let listed = |state: &str| {
+            [Finding::CheckElsewhere {
+                title: "Carts add up".into(),
+                state: state.into(),
+            }]
+        };
+        let (queued, done) = (listed("in_progress"), listed("completed"));
+        let call = |findings| {
+            let text = "Action: Bash(gh run list --limit 2) → 2 lines, 200 bytes";
+            LocatedItem::sample(ItemKind::Digest, 2, text, findings)
+        };
+        let green = LocatedItem::sample(ItemKind::Agent, 3, "Agent: All CI checks pass.", &[]);
+        let told = |lines: &[LocatedItem<'_>]| {
+            let step = queued_at_last(lines, std::slice::from_ref(&commit));
+            step.map(|step| step.what)
+        };
+        let wants = "The run of CI for 1a2b3c4 was in progress when it was looked at last";
+        assert_eq!(told(&[call(&queued[..])]).as_deref(), Some(wants));
+        for lines in [
+            &[call(&done[..])][..],
+            &[call(&queued[..]), call(&done[..])],
+            &[call(&queued[..]), green],
         ] {
             assert_eq!(told(lines), None);
         }

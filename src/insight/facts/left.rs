@@ -14,7 +14,7 @@ use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::commands;
 use crate::rules::denials::awaits_permission;
-use crate::rules::left::{is_settled, is_undone, is_yours};
+use crate::rules::left::{is_settled, is_spun_off, is_undone, is_yours};
 use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
@@ -65,6 +65,19 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
     }
     all.truncate(SAID_MAX);
     all
+}
+
+/// The agent's last sentence that says that something was made a task of its own.
+pub fn spun_off(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let words = lines.iter().rev();
+    let mut words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    words.find_map(|line| {
+        let text = folded(line.words());
+        let said = sentences(&text)
+            .map(without_mark)
+            .find(|said| is_spun_off(said))?;
+        Some(line.source(shortened(said, SENTENCE_CHARS_MAX)))
+    })
 }
 
 /// A point of a list without its mark.

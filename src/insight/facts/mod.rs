@@ -52,6 +52,7 @@ mod stated;
 mod taken_up;
 mod tasks;
 mod test_runs;
+mod todos;
 mod unseen_runs;
 mod untested;
 mod unverified;
@@ -168,6 +169,7 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     if let Some(failing) = checks::failing(&summary.checks, lines) {
         summary.next_steps.insert(0, failing);
     }
+    summary.next_steps.extend(checks::not_there(lines));
     summary.errors_resolved = errors::resolved(lines);
     summary.config_changes = settings(lines);
     summary.pull_requests = pull_requests::pull_requests(lines);
@@ -175,6 +177,15 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.next_steps.extend(open);
     let unseen = later_checks::not_seen_since(lines);
     summary.next_steps.extend(unseen);
+    let queued = later_checks::queued_at_last(lines, &summary.commits);
+    summary.next_steps.extend(queued);
+    summary.next_steps.extend(todos::todos(lines));
+    let is_told = |step: &Sourced<String>| {
+        let mut known = summary.next_steps.iter();
+        known.any(|known| known.what.contains(&step.what))
+    };
+    let spun_off = left::spun_off(lines).filter(|step| !is_told(step));
+    summary.next_steps.extend(spun_off);
     let has_ended = summary.outcome == Some(SessionOutcome::Completed);
     let unverified = unverified::unverified(lines, has_ended);
     summary.next_steps.extend(unverified);

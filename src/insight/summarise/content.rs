@@ -111,7 +111,9 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Moved { .. }
         | Finding::Stat { .. }
         | Finding::Listed { .. }
-        | Finding::PullRequestState { .. } => false,
+        | Finding::PullRequestState { .. }
+        | Finding::Todo { .. }
+        | Finding::CheckElsewhere { .. } => false,
     }
 }
 

@@ -185,6 +185,11 @@ pub fn is_absent(output: &str) -> bool {
     TABLE.absent.is_match(output)
 }
 
+/// The output says that the program that was to check isn't there.
+pub fn is_missing(output: &str) -> bool {
+    TABLE.missing.is_match(output)
+}
+
 /// The output says that what was to be made is there, whatever the exit code says of errors in it.
 pub fn is_written(output: &str) -> bool {
     TABLE.written.is_match(output)
@@ -422,6 +427,7 @@ struct Written {
     no_verbs: Vec<String>,
     passes: Vec<String>,
     finders: Vec<String>,
+    missing: Vec<String>,
     absent: Vec<String>,
     clean: Vec<String>,
     written: Vec<String>,
@@ -451,6 +457,7 @@ struct Table {
     hints: AhoCorasick,
     test_hints: AhoCorasick,
     test_names: AhoCorasick,
+    missing: AhoCorasick,
     absent: AhoCorasick,
     clean: AhoCorasick,
     written: AhoCorasick,
@@ -496,6 +503,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         hints: words(&written.hints),
         test_hints: words(&written.test_hints),
         test_names: words(&written.test_names),
+        missing: words(&written.missing),
         absent: words(&written.absent),
         clean: words(&written.clean),
         written: words(&written.written),

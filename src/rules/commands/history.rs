@@ -63,6 +63,8 @@ pub enum HistoryAction {
     StatLast,
     /// Commits are listed.
     Log,
+    /// Checks that run elsewhere are listed.
+    Runs,
     /// Git is asked how the branch stands.
     Status,
     /// A file that is kept is deleted.

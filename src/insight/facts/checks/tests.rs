@@ -504,3 +504,36 @@ fn a_build_for_another_platform_is_another_one() {
     assert_eq!(told(&[there, built]).len(), 2);
     assert!(told(&[here]).len() == 1);
 }
+
+#[test]
+fn a_check_whose_program_is_not_there_is_left() {
+    let edit = [Finding::Changed {
+        path: "/p/compose.yml".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let call = |text, findings| LocatedItem::sample(ItemKind::Digest, 1, text, findings);
+    let edit = call("Action: Edit(compose.yml) → +1 −0", &edit[..]);
+    let absent = call(
+        "Action: Bash(cd infra && docker compose config -q) → exit 1: The command 'docker' could not be found in this system",
+        &FAILED[..],
+    );
+    let works = call(
+        "Action: Bash(docker compose config -q) → ok, no output",
+        &OK[..],
+    );
+    let told = |lines: &[LocatedItem<'_>]| not_there(lines).map(|step| step.what);
+    let wants = "Not checked, as the program isn't there: docker compose config -q";
+    assert_eq!(told(&[edit, absent]).as_deref(), Some(wants));
+    assert_eq!(told(&[absent]), None, "nothing was changed");
+    assert_eq!(told(&[edit, absent, works]), None);
+    // another linter looked at the same
+    let lint = call("Action: Bash(shop-lint) → ok", &OK[..]);
+    let none = call(
+        "Action: Bash(golangci-lint run) → exit 127: golangci-lint: command not found",
+        &FAILED[..],
+    );
+    let vet = call("Action: Bash(go vet ./...) → ok, no output", &OK[..]);
+    assert!(told(&[edit, none, lint]).is_some());
+    assert_eq!(told(&[edit, none, vet]), None);
+}

@@ -54,6 +54,9 @@ pub const CHANGED: &str = "~changed";
 /// Where shortened inputs keep which settings an edit changes.
 pub const SETTINGS: &str = "~settings";
 
+/// Where shortened inputs keep what comments of an edit's text say is to be done.
+pub const TODOS: &str = "~todos";
+
 /// More: long lists of files; fewer: a patch's extent is only a number.
 const PATHS_MAX: usize = 6;
 

@@ -9,6 +9,7 @@ use super::people;
 use super::plans;
 use super::shell::printed_failure;
 use super::tasks;
+use super::todos;
 use crate::model::entry::CallStatus;
 use crate::model::finding::{FileFate, Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
@@ -106,6 +107,21 @@ impl Ended<'_> {
             });
         }
         found.extend(self.fates().filter(|(_, _, again)| !again).map(file));
+        // what stands in a text that replaces another one may have stood there before
+        let is_own = match self.call.row.answer {
+            AnswerKind::Write => files::created(self.result) == Some(true),
+            answer => answer == AnswerKind::Edit,
+        };
+        let path = self.call.named_files().next().filter(|_| is_own);
+        if let Some(path) = path {
+            let path = line::absolute(path, self.call.cwd);
+            let todos = todos::todos(self.call, self.output.redactor).into_iter();
+            found.extend(todos.map(|(text, gone)| Finding::Todo {
+                path: path.clone(),
+                text,
+                gone,
+            }));
+        }
         if self.call.row.answer != AnswerKind::Edit {
             return;
         }

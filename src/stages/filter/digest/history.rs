@@ -56,6 +56,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     found.extend(seen.listed());
     found.extend(seen.is_pushed().then_some(Finding::Pushed));
     found.extend(seen.ahead());
+    found.extend(seen.runs());
     found.extend(seen.pull_requests());
     found
 }
@@ -279,6 +280,14 @@ impl Seen<'_> {
         self.lines().find_map(ahead).map(Finding::Ahead)
     }
 
+    /// Checks that run elsewhere, as `gh run list` lists them.
+    fn runs(&self) -> Vec<Finding> {
+        if !self.has(HistoryAction::Runs) || !self.worked {
+            return Vec::new();
+        }
+        self.lines().filter_map(run).take(LISTED_MAX).collect()
+    }
+
     fn pull_requests(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         if !self.worked {
@@ -429,6 +438,27 @@ fn listed(line: &str) -> Option<Finding> {
         hash: hash.to_owned(),
         subject: line::folded(subject.trim(), TEXT_CHARS_MAX).into_owned(),
         remote: names.contains("origin/") || names.contains("upstream/"),
+    })
+}
+
+/// `queued\t\tFix the tests\tBuild\tmain\tpush\t7\t3s\t2026-06-01T10:00:00Z`.
+fn run(line: &str) -> Option<Finding> {
+    const STATES: [&str; 6] = [
+        "queued",
+        "in_progress",
+        "pending",
+        "requested",
+        "waiting",
+        "completed",
+    ];
+    let parts: Vec<&str> = line.split('\t').collect();
+    let [state, _, title, _, _, _, id, ..] = parts[..] else {
+        return None;
+    };
+    let is_one = STATES.contains(&state) && id.bytes().all(|byte| byte.is_ascii_digit());
+    is_one.then(|| Finding::CheckElsewhere {
+        title: line::folded(title, TEXT_CHARS_MAX).into_owned(),
+        state: state.to_owned(),
     })
 }
 

@@ -21,6 +21,7 @@ mod shorten;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod todos;
 
 pub use shorten::shorten_input;
 

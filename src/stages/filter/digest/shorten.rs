@@ -5,12 +5,14 @@
 //! once.
 
 use super::call::{
-    ACTS, CHANGED, CLASS, DigestCall, IDLE, KEY, LINES, PARAMS, SETTINGS, TITLE, joined, params,
+    ACTS, CHANGED, CLASS, DigestCall, IDLE, KEY, LINES, PARAMS, SETTINGS, TITLE, TODOS, joined,
+    params,
 };
 use super::files::{changed_lines, written_lines};
 use super::findings;
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
+use super::todos;
 use crate::rules::secrets::Redactor;
 use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
 use serde_json::{Map, Value, json};
@@ -30,10 +32,12 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
             kept.extend(changed.map(|(a, r)| (CHANGED.to_owned(), json!([a, r]))));
             let set = findings::settings(&call, redactor);
             kept.extend((!set.is_empty()).then(|| (SETTINGS.to_owned(), json!(set))));
+            kept.extend(kept_todos(&call, redactor));
         }
         AnswerKind::Write => {
             let lines = written_lines(&input);
             kept.extend(lines.map(|n| (LINES.to_owned(), json!(n))));
+            kept.extend(kept_todos(&call, redactor));
         }
         AnswerKind::Approve => kept.extend(title(&call)),
         AnswerKind::Shell => {
@@ -67,6 +71,11 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
     Value::Object(kept)
 }
 
+fn kept_todos(call: &DigestCall<'_>, redactor: &Redactor) -> Option<(String, Value)> {
+    let found = todos::todos(call, redactor);
+    (!found.is_empty()).then(|| (TODOS.to_owned(), json!(found)))
+}
+
 /// Masks what the digest may tell, whole, because the cuts come later. What is only counted (texts
 /// that are written, read or replaced) stays as it is, and so do the counts.
 fn mask(row: &ToolRule, input: &mut Value, redactor: &Redactor) {
@@ -92,7 +101,7 @@ fn is_needed(row: &ToolRule, key: &str) -> bool {
 }
 
 /// Parameters that no row shows and some answer needs.
-const ALSO: [&str; 17] = [
+const ALSO: [&str; 18] = [
     "offset",
     "workdir",
     "output_mode",
@@ -110,6 +119,7 @@ const ALSO: [&str; 17] = [
     LINES,
     CHANGED,
     SETTINGS,
+    TODOS,
 ];
 
 fn shorten_value(value: Value, command: bool) -> Value {
