@@ -9,7 +9,7 @@ use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
-use crate::rules::check_words::scope;
+use crate::rules::check_words::{runs_tasks, scope};
 use crate::rules::commands::{
     CheckEnd, CommandCheck, bare, checks as checks_of, fixers, is_absent, is_ci_open, is_clean,
     is_fixer, is_missing, is_written, may_be_one_place, only_lists, prints_only_faults, watches_ci,
@@ -75,13 +75,16 @@ fn target(line: &str) -> Option<String> {
     (!set.is_empty() && set.len() <= TARGETS.len()).then(|| set.join(" "))
 }
 
-/// What a fixer may have mended: checks of the same kind that failed when they ran last.
-fn note_fixer(all: &mut [Seen], words: &[String]) {
-    let fixer = shown(words);
-    let fixes = scope(&fixer);
-    let failed = all.iter_mut().filter(|seen| seen.passed == Some(false));
-    for seen in failed.filter(|seen| fixes.meets(scope(&seen.run.what.command))) {
-        seen.run.what.fixed_by = Some(fixer.clone());
+/// What fixers of a line that worked may have mended: checks of the same kind that failed when they ran last.
+fn note_fixers(all: &mut [Seen], call: &RanCommand<'_>) {
+    let fixers = (!call.failed).then(|| fixers(call.command));
+    for fixer in fixers.into_iter().flatten() {
+        let fixer = shown(bare(&fixer.words));
+        let fixes = scope(&fixer);
+        let failed = all.iter_mut().filter(|seen| seen.passed == Some(false));
+        for seen in failed.filter(|seen| fixes.meets(scope(&seen.run.what.command))) {
+            seen.run.what.fixed_by = Some(fixer.clone());
+        }
     }
 }
 
@@ -92,17 +95,13 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
         let begun = || RanCommand::begun(line).filter(|call| call.command.contains("gh "));
         let call = RanCommand::of(line).or_else(begun);
         let Some(call) = call else { continue };
-        if !call.failed {
-            let fixers = fixers(call.command);
-            fixers
-                .iter()
-                .for_each(|fixer| note_fixer(&mut all, bare(&fixer.words)));
-        }
+        note_fixers(&mut all, &call);
         for check in checks_of(call.command) {
-            if check.words.last().is_some_and(|word| is_throwaway(word)) {
+            let words = bare(&check.words);
+            let shown = shown(words);
+            if shown.rsplit(' ').next().is_some_and(is_throwaway) {
                 continue;
             }
-            let words = bare(&check.words);
             let target = target(call.command);
             let is_ci = watches_ci(words);
             let state = match is_ci {
@@ -139,9 +138,8 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
                 is_ci,
                 run: line.source(CheckRun {
                     command: target
-                        .iter()
-                        .cloned()
-                        .chain([shown(words)])
+                        .into_iter()
+                        .chain([shown])
                         .collect::<Vec<_>>()
                         .join(" "),
                     fixed_by: fixer,
@@ -166,7 +164,14 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
         let run = &check.what;
         let passed = |other: &&Sourced<CheckRun>| {
             let (place, other) = (run.place.as_deref(), &other.what);
-            let is_same = program(other) == program(run);
+            // a runner of tasks builds without a look at how it is written
+            let is_kin = |program: &str| {
+                let failed = scope(&run.command);
+                let may_tell = !runs_tasks(program) || !failed.looks_at_form();
+                may_tell || scope(&other.command).meets(failed)
+            };
+            let is_same = program(other) == program(run)
+                && program(run).is_some_and(|program| is_kin(&program));
             other.passed && is_same && may_be_one_place(place, other.place.as_deref())
         };
         if run.passed || checks.iter().any(|other| passed(&other)) {

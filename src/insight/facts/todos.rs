@@ -38,11 +38,13 @@ pub fn todos(lines: &[LocatedItem<'_>]) -> Vec<Sourced<String>> {
     }
     let first = open.len().saturating_sub(STEPS_MAX);
     let told = open[first..].iter().map(|(path, text, line)| {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        line.source(format!(
-            "TODO in {name}: {}",
-            shortened(text, TEXT_CHARS_MAX)
-        ))
+        // names like `index.ts` say little without their folder
+        let mut names = path.rsplitn(3, ['/', '\\']);
+        let (name, folder) = (names.next().unwrap_or(path), names.next());
+        let folder = folder.filter(|folder| !folder.is_empty());
+        let place = folder.map_or(String::new(), |folder| format!("{folder}/"));
+        let text = shortened(text, TEXT_CHARS_MAX);
+        line.source(format!("TODO in {place}{name}: {text}"))
     });
     told.collect()
 }
@@ -81,7 +83,7 @@ mod tests {
             let steps = todos(lines).into_iter().map(|step| step.what);
             steps.collect::<Vec<_>>()
         };
-        let wants = ["TODO in cart.ts: round the total half up"];
+        let wants = ["TODO in p/cart.ts: round the total half up"];
         assert_eq!(told(&[first]), wants);
         let none: [&str; 0] = [];
         let second = edit(2, "Action: Edit(cart.ts) → +0 −1", &gone[..]);

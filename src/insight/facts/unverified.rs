@@ -8,6 +8,7 @@ use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::check_words::{approves, heads_verification, is_by_hand, is_look};
 use crate::rules::commands;
+use crate::rules::left::is_yours;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::{content_words, sentences};
 
@@ -90,13 +91,18 @@ fn is_answered(point: &Point, last: &[LocatedItem<'_>]) -> bool {
     let words = content_words(&point.text);
     last.iter().filter(|line| is_said(line)).any(|line| {
         let text = folded(line.words());
-        let mut said = sentences(&text).filter(|sentence| !sentence.ends_with('?'));
+        // who is told how to look has not been told that somebody did
+        let is_told = |said: &&str| {
+            !(said.ends_with('?') || is_yours(said) || said.to_lowercase().contains("you "))
+                && !said.starts_with("Run ")
+        };
+        let mut said = sentences(&text).filter(is_told);
         said.any(|said| {
             let said = content_words(said);
             let shared = words.iter().filter(|word| said.contains(word)).count();
             let mut pairs = words.windows(2);
             let is_pair = |pair: &[String]| said.windows(2).any(|other| other == pair);
-            shared >= SHARED_MIN && pairs.any(is_pair)
+            shared >= SHARED_MIN && shared * 2 >= words.len() && pairs.any(is_pair)
         })
     })
 }
@@ -249,7 +255,15 @@ fn is_looked_at(after: &[LocatedItem<'_>]) -> bool {
         " start",
         " serve",
     ];
-    const WORDS: [&str; 4] = ["visual", "manual", "browser", "in the app"];
+    const WORDS: [&str; 7] = [
+        "visual check",
+        "visual test",
+        "visual verif",
+        "visually",
+        "manual",
+        "browser",
+        "in the app",
+    ];
     after.iter().any(|line| {
         let text = line.item.text.to_lowercase();
         match line.item.kind {

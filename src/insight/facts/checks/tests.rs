@@ -537,3 +537,28 @@ fn a_check_whose_program_is_not_there_is_left() {
     assert!(told(&[edit, none, lint]).is_some());
     assert_eq!(told(&[edit, none, vet]), None);
 }
+
+#[test]
+fn a_build_says_nothing_of_a_linter_that_its_runner_ran() {
+    let red = "Action: Bash(bun run lint) → exit 1: src/cart.ts format";
+    let green = "Action: Bash(bun run build) → ok, no output";
+    let calls = [(red, &FAILED[..]), (green, &OK[..])];
+    let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
+        LocatedItem::sample(ItemKind::Digest, line, text, findings)
+    });
+    let lines: Vec<LocatedItem<'_>> = lines.collect();
+    let step = failing(&checks(&lines), &lines).map(|step| step.what);
+    assert_eq!(
+        step.as_deref(),
+        Some("Failed when it ran last: bun run lint")
+    );
+}
+
+#[test]
+fn a_build_into_a_folder_that_nobody_keeps_is_a_check() {
+    let built = "Action: Bash(GOOS=windows go test -c ./a -o /tmp/a.test) → ok, no output";
+    assert_eq!(
+        told(&[(built, &OK[..])]),
+        ["GOOS=windows go test -c ./a true "]
+    );
+}

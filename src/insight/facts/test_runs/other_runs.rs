@@ -43,7 +43,9 @@ fn is_over(after: &[LocatedItem<'_>]) -> bool {
     after.iter().any(changes) || says_passed(after).is_some()
 }
 
-/// The part of the project that the run of the last of these lines was of, as far as its command says.
+/// The part of the project that the command of the run of the last of these lines names; a folder that it was run in
+/// says little of what was tested.
 fn place(until: &[LocatedItem<'_>]) -> Option<String> {
-    test_command(tested_by(until)?)?.place
+    let run = test_command(tested_by(until)?)?;
+    run.place.filter(|place| run.words.contains(place))
 }
