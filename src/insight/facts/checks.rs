@@ -207,7 +207,7 @@ pub fn not_there(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     })?;
     let changed = lines.iter().any(|line| changes(line, |_| true));
     let step = format!("{MISSING}{}", missing.run.what.command);
-    changed.then(|| Sourced {
+    changed.then_some(Sourced {
         what: step,
         episode: missing.run.episode,
         line: missing.run.line,

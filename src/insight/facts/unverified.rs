@@ -90,13 +90,13 @@ fn is_answered(point: &Point, last: &[LocatedItem<'_>]) -> bool {
     }
     let words = content_words(&point.text);
     last.iter().filter(|line| is_said(line)).any(|line| {
-        let text = folded(line.words());
         // who is told how to look has not been told that somebody did
-        let is_told = |said: &&str| {
-            !(said.ends_with('?') || is_yours(said) || said.to_lowercase().contains("you "))
-                && !said.starts_with("Run ")
+        let tells_how = |said: &str| {
+            let is_order = said.starts_with("Run ") || said.to_lowercase().contains("you ");
+            is_order || said.ends_with('?') || is_yours(said)
         };
-        let mut said = sentences(&text).filter(is_told);
+        let said = line.words().lines().flat_map(sentences);
+        let mut said = said.map(str::trim).filter(|said| !tells_how(said));
         said.any(|said| {
             let said = content_words(said);
             let shared = words.iter().filter(|word| said.contains(word)).count();
@@ -145,6 +145,8 @@ fn points(plan: &str) -> Vec<Point> {
             is_code = !is_code;
             continue;
         }
+        // a fence that nobody closed
+        is_code &= !(line.starts_with("##") && heads_verification(line.trim_matches(['#', ' '])));
         if is_code {
             points.extend(inside.and_then(|_| command(line)));
             continue;
@@ -433,5 +435,14 @@ mod tests {
             "Agent: Done. Its parts follow the order of the shop.",
         );
         assert_eq!(told(&[plan, edit, said]), none);
+    }
+
+    #[test]
+    fn who_is_told_how_to_look_has_not_been_told_that_somebody_did() {
+        let plan = "User: Do it:\n\n# Plan\n\n```ts\nadd(cart)\n\n## Verification\n\n1. Open `localhost:7000` and add two carts of one shop";
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let said = "Agent: All of it is in\n\nRun it, open `localhost:7000` and add two carts of one shop.";
+        let told = told(&[(ItemKind::Prompt, plan), edit, (ItemKind::Agent, said)]);
+        assert_eq!(told.len(), 1);
     }
 }

@@ -169,7 +169,7 @@ fn prints(check: &CommandCheck) -> bool {
 }
 
 /// The last lines of an output whose start and end these are.
-fn end_of<'t>(parts: [&'t str; 2], lines_max: usize) -> &'t str {
+fn end_of(parts: [&str; 2], lines_max: usize) -> &str {
     let text = if parts[1].is_empty() {
         parts[0]
     } else {

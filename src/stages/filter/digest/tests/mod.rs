@@ -2,6 +2,7 @@
 
 mod corpus;
 mod findings;
+mod left_over;
 
 use super::*;
 use crate::model::entry::{Excerpt, ResultFacts};
