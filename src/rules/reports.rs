@@ -101,6 +101,19 @@ pub fn only_counts(sentence: &str) -> bool {
     TABLE.counted.says(sentence)
 }
 
+/// The sentence says only that checks pass.
+pub fn only_passes(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let mut says = false;
+    let is_known = |word: &str| {
+        let is_state = TABLE.passes.states.contains(word);
+        says |= is_state;
+        is_state || TABLE.passes.words.contains(word) || word.bytes().all(|b| b.is_ascii_digit())
+    };
+    words.filter(|word| !word.is_empty()).all(is_known) && says
+}
+
 /// The prompt asks for an account of the session.
 pub fn sums_up(sentence: &str) -> bool {
     TABLE.sums.says(sentence)
@@ -122,14 +135,23 @@ struct Written {
     interim: WrittenCues,
     cures: WrittenCues,
     counted: WrittenCues,
+    passes: Passes,
     sums: WrittenCues,
     #[cfg(test)]
     samples: Samples,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Passes {
+    words: FxHashSet<String>,
+    states: FxHashSet<String>,
+}
+
 #[cfg(test)]
 #[derive(Deserialize)]
 struct Samples {
+    passes: std::collections::BTreeMap<String, bool>,
     labels: std::collections::BTreeMap<String, bool>,
 }
 
@@ -147,6 +169,7 @@ struct Table {
     interim: SentenceCues,
     cures: SentenceCues,
     counted: SentenceCues,
+    passes: Passes,
     sums: SentenceCues,
 }
 
@@ -166,6 +189,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         interim: written.interim.into(),
         cures: written.cures.into(),
         counted: written.counted.into(),
+        passes: written.passes,
         sums: written.sums.into(),
     }
 });
@@ -188,6 +212,9 @@ mod tests {
         written.cures.samples.hold(is_cure);
         written.counted.samples.hold(only_counts);
         written.sums.samples.hold(sums_up);
+        for (line, wants) in written.samples.passes {
+            assert_eq!(only_passes(&line), wants, "{line}");
+        }
         for (line, wants) in written.samples.labels {
             assert_eq!(is_label(&line), wants, "{line}");
         }

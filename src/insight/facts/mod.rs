@@ -76,6 +76,7 @@ pub use session_context::SessionContext;
 use super::outcome::outcome;
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionCommit, SessionOutcome, SettingChange, Sourced, Summary};
+use crate::model::test_runs::TestRuns;
 use crate::rules::paths::is_throwaway;
 use line::found;
 
@@ -164,6 +165,11 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     let said = summary.result.iter_mut().chain(&mut summary.steps);
     said.for_each(|said| other_counts::drop_other_counts(&mut said.what, &runs));
     summary.checks = checks::checks(lines);
+    if is_all_passed(summary) {
+        let said = summary.result.iter_mut().chain(&mut summary.steps);
+        said.for_each(|said| repeats::drop_passes(&mut said.what));
+    }
+    repeats::drop_decided(&mut summary.requests, &summary.decisions);
     summary.untested =
         summary.tests.is_none() && untested::is_untested(lines, &summary.files_modified);
     if let Some(failing) = checks::failing(&summary.checks, lines) {
@@ -189,6 +195,19 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     let has_ended = summary.outcome == Some(SessionOutcome::Completed);
     let unverified = unverified::unverified(lines, has_ended);
     summary.next_steps.extend(unverified);
+}
+
+/// Checks or tests are listed, and none of them failed last.
+fn is_all_passed(summary: &Summary) -> bool {
+    let is_ok = |tests: &Sourced<TestRuns>| {
+        let tests = &tests.what;
+        let others = tests.others.iter().map(|other| &other.counts);
+        let all = others.chain(&tests.full);
+        !tests.is_failed() && tests.open.is_none() && all.into_iter().all(|run| run.failed == 0)
+    };
+    let are_ok = summary.checks.iter().all(|check| check.what.passed);
+    let is_listed = summary.tests.is_some() || !summary.checks.is_empty();
+    is_listed && are_ok && summary.tests.as_ref().is_none_or(is_ok)
 }
 
 /// What stands under the heading of the objective.

@@ -1,8 +1,10 @@
 //! Points of one part of a result that another part tells too.
 
+use super::further::ANSWERED;
 use super::points::{is_point, without_mark};
-use crate::model::summary::Sourced;
-use crate::rules::words::{content_words, is_same};
+use crate::model::summary::{Decision, Sourced};
+use crate::rules::reports::only_passes;
+use crate::rules::words::{content_words, is_same, sentences};
 
 /// Drops points of `text` that `other` has, and what then leads to nothing.
 pub(super) fn drop_repeated(text: &mut String, other: &str) {
@@ -39,6 +41,49 @@ pub(super) fn drop_repeated(text: &mut String, other: &str) {
         drop_lead(&mut kept);
     }
     *text = kept.join("\n");
+}
+
+/// Drops sentences that say only that checks pass, which are listed; all of it stays where little else is said.
+pub(super) fn drop_passes(text: &mut String) {
+    const CHARS_MIN: usize = 60;
+    let mut kept: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let all: Vec<&str> = sentences(line).collect();
+        let rest: Vec<&str> = all
+            .iter()
+            .filter(|said| !only_passes(without_mark(said)))
+            .copied()
+            .collect();
+        match rest.len() {
+            0 if !all.is_empty() => {}
+            left if left == all.len() => kept.push(line.to_owned()),
+            _ => kept.push(rest.join(" ")),
+        }
+    }
+    let chars: usize = kept.iter().map(|line| line.chars().count()).sum();
+    if chars >= CHARS_MIN {
+        *text = kept.join("\n");
+    }
+}
+
+/// Drops requests that say no more than a decision that was made with them.
+pub(super) fn drop_decided(requests: &mut Vec<Sourced<String>>, decisions: &[Sourced<Decision>]) {
+    requests.retain(|asked| {
+        let bare = bare_request(&asked.what);
+        let is_same = |told: &Sourced<Decision>| {
+            let decided = told.what.decision.trim_end_matches('.');
+            (told.episode, told.line) == (asked.episode, asked.line) && decided.contains(bare)
+        };
+        asked.what.contains(ANSWERED) || !decisions.iter().any(is_same)
+    });
+}
+
+/// Without what stands in parentheses at its end.
+fn bare_request(text: &str) -> &str {
+    let bare = text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once(" ("));
+    bare.map_or(text, |(bare, _)| bare)
 }
 
 fn drop_lead(kept: &mut Vec<&str>) {
@@ -87,6 +132,8 @@ fn is_same_point(own: &[String], told: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::insight::facts::LocatedItem;
+    use crate::model::exchange::ItemKind;
     use crate::model::summary::sourced;
 
     #[test]
@@ -120,5 +167,49 @@ mod tests {
             drop_told(tasks, [&result].into_iter());
             assert_eq!(tasks.len(), left);
         }
+    }
+
+    #[test]
+    fn checks_that_pass_are_told_once() {
+        let told = |text: &str| {
+            let mut text = text.to_owned();
+            drop_passes(&mut text);
+            text
+        };
+        let rest = "Carts are grouped by shop:\n- each group has a head with its name and a number";
+        assert_eq!(
+            told(&format!(
+                "All 12 tests pass, lint is clean.\n{rest}\nTests pass."
+            )),
+            rest
+        );
+        assert_eq!(
+            told("All 12 tests pass."),
+            "All 12 tests pass.",
+            "nothing else is said"
+        );
+    }
+
+    #[test]
+    fn a_request_that_is_a_decision_stands_there() {
+        let line = LocatedItem::sample(ItemKind::Prompt, 7, "User: I want it in AGENTS.md", &[]);
+        let decision = |text: &str| {
+            line.source(Decision {
+                decision: text.to_owned(),
+                ..Decision::default()
+            })
+        };
+        let left = |asked: &str| {
+            let mut asked = vec![line.source(asked.to_owned())];
+            drop_decided(&mut asked, &[decision("I want it in AGENTS.md.")]);
+            asked.len()
+        };
+        assert_eq!(left("it in AGENTS.md (see Result)"), 0);
+        assert_eq!(
+            left("it in AGENTS.md → It says so now."),
+            1,
+            "it has an answer"
+        );
+        assert_eq!(left("a page of carts (see Result)"), 1);
     }
 }
