@@ -317,7 +317,10 @@ fn agreement(
     answer: Option<&Answer<'_>>,
 ) -> Option<String> {
     let is_listed = || is_committed(exchange(lines, prompt.at));
-    let is_over = |text: &str| is_moved(text, answer) || is_moved(text, None) && is_listed();
+    let is_over = |text: &str| {
+        let asked = text.rsplit_once(" to: ").map_or(text, |(_, asked)| asked);
+        is_moved(text, answer) || is_moved(asked, None) && is_listed()
+    };
     agreed(lines, prompt).filter(|text| !is_over(text))
 }
 
@@ -377,7 +380,8 @@ fn said(
         let is_left = is_bare && is_left(lines, prompt);
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
     }
-    let is_nothing = || asks_for_nothing(text) || !is_own(text) && !is_work();
+    let nothing_came = || answer.is_none() && became().is_empty();
+    let is_nothing = || asks_for_nothing(text) || !is_own(text) && !is_work() && nothing_came();
     // `That looks great now`, whatever the agent said to it
     let is_praise = || !says_something(prompt) && !is_work();
     if best.kind == RequestKind::Statement && (is_praise() || answer.is_none() && is_nothing()) {
@@ -385,7 +389,6 @@ fn said(
     }
     let about = content_words(text);
     let says = about.iter().filter(|word| !is_idle(word)).count();
-    let nothing_came = || answer.is_none() && became().is_empty();
     let is_short = match best.kind {
         RequestKind::Ask => says < ASK_WORDS_MIN,
         _ => says < QUESTION_WORDS_MIN,

@@ -479,3 +479,35 @@ fn who_was_interrupted_to_add_a_picture_has_asked() {
     let told = listed(&talk(again));
     assert_eq!(told.len(), 1, "{told:?}");
 }
+
+#[test]
+fn who_agrees_to_a_commit_asked_for_no_more() {
+    let commit = [Finding::Commit {
+        hash: "0abc123".into(),
+        subject: "Round once".into(),
+        again: false,
+        size: None,
+    }];
+    let files = "Agent: Files of the commit of carts that you agreed to:\n- src/cart.rs\n- src/shop.rs\n- src/page.rs\n- src/totals.rs\n\n\
+        Ack to commit?";
+    let offer = "Agent: Carts round once.\n\nWant me to stage and commit these?";
+    let told = |findings| {
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: round once", &[]),
+            LocatedItem::sample(ItemKind::Agent, 2, offer, &[]),
+            LocatedItem::sample(ItemKind::Prompt, 3, "User: yep", &[]),
+            LocatedItem::sample(
+                ItemKind::Digest,
+                4,
+                "Action: Bash(git commit) → ok",
+                findings,
+            ),
+            LocatedItem::sample(ItemKind::Agent, 5, files, &[]),
+        ];
+        let first = lines[0].source(String::new());
+        let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &of(&[]));
+        told.len()
+    };
+    assert_eq!(told(&commit), 0);
+    assert_eq!(told(&[]), 1);
+}
