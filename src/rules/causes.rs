@@ -1,9 +1,9 @@
 //! How agents say what was behind a failure and what cured it, as a table (`causes.yaml`).
 
+use super::literals::LiteralFinder;
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
 use super::words::sentences;
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -52,8 +52,8 @@ pub enum Hindrance {
 
 /// What stopped a command that printed this, with where that stands in it. Looks at each byte once.
 pub fn hindrance(message: &str) -> Option<(Hindrance, usize)> {
-    let found = TABLE.hindrances.find(message)?;
-    Some((TABLE.kinds[found.pattern().as_usize()], found.start()))
+    let found = TABLE.hindrances.first(message)?;
+    Some((TABLE.kinds[found.literal], found.start))
 }
 
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ struct Written {
 }
 
 struct Table {
-    hindrances: AhoCorasick,
+    hindrances: LiteralFinder,
     /// Of each of these words.
     kinds: Vec<Hindrance>,
     instead: SentenceCues,
@@ -94,13 +94,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     ];
     let rows = lists
         .iter()
-        .flat_map(|(words, kind)| words.iter().map(|word| (word, *kind)));
-    let (words, kinds): (Vec<&String>, Vec<Hindrance>) = rows.unzip();
-    let mut hindrances = AhoCorasick::builder();
-    let hindrances = hindrances.ascii_case_insensitive(true);
-    let hindrances = hindrances.match_kind(MatchKind::LeftmostFirst);
+        .flat_map(|(words, kind)| words.iter().map(|word| (word.clone(), *kind)));
+    let (words, kinds): (Vec<String>, Vec<Hindrance>) = rows.unzip();
     Table {
-        hindrances: hindrances.build(words).expect("words"),
+        hindrances: LiteralFinder::of_any_case(words),
         kinds,
         instead: written.instead.into(),
         cause: written.cause.into(),

@@ -2,8 +2,9 @@
 //! agents' (`agent_decisions.yaml`).
 
 use super::cue_pattern::{CuePattern, CueText};
+use super::literals::LiteralFinder;
 use super::prose::{asks, sentences_of};
-use super::table::{self, LiteralFinder};
+use super::table;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -74,23 +75,21 @@ struct Row {
 
 impl Table {
     fn stated(&self, words: &str, wanted: impl Fn(&str) -> bool) -> Vec<Stated> {
-        let hints = self.hints.get(words);
-        if !hints.is_match(words) {
+        if !self.hints.is_match(words) {
             return Vec::new();
         }
-        let all = sentences_of(words, |paragraph| hints.is_match(paragraph));
+        let all = sentences_of(words, |paragraph| self.hints.is_match(paragraph));
         all.filter(|sentence| wanted(sentence))
             .filter_map(|sentence| self.stated_in(&sentence))
             .collect()
     }
 
     fn stated_in(&self, sentence: &str) -> Option<Stated> {
-        let hinted: BTreeSet<usize> = self
-            .hints
-            .get(sentence)
-            .find_overlapping_iter(sentence)
-            .map(|hint| self.hint_of[hint.pattern()])
-            .collect();
+        let mut hinted = BTreeSet::new();
+        self.hints.any(sentence, |hint| {
+            hinted.insert(self.hint_of[hint.literal]);
+            false
+        });
         if hinted.is_empty() {
             return None;
         }

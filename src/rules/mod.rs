@@ -23,6 +23,7 @@ pub mod keywords;
 pub mod kin;
 mod lazy_pattern;
 pub mod left;
+pub mod literals;
 pub mod markers;
 pub mod names;
 pub mod narration;

@@ -1,10 +1,9 @@
 //! What an agent's last words say about how far it is, as a table (`outcome.yaml`).
 
+use super::literals::LiteralFinder;
 use super::sentence_cues::{SentenceCues, WrittenCues};
-use super::table::{self, LiteralFinder};
+use super::table;
 use super::words::{content_words, sentences};
-use aho_corasick::automaton::OverlappingState;
-use aho_corasick::{Anchored, Input};
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -89,7 +88,7 @@ struct Phrases(LiteralFinder);
 
 impl From<Vec<String>> for Phrases {
     fn from(phrases: Vec<String>) -> Phrases {
-        Phrases(LiteralFinder::of_beginnings(phrases))
+        Phrases(LiteralFinder::of(phrases))
     }
 }
 
@@ -102,30 +101,16 @@ impl Default for Phrases {
 impl Phrases {
     /// One of them stands in a sentence, at a word's start.
     fn are_held(&self, sentence: &str) -> bool {
-        self.0
-            .get(sentence)
-            .find_overlapping_iter(sentence)
-            .any(|found| {
-                let before = sentence[..found.start()].chars().next_back();
-                before.is_none_or(|c| !c.is_alphanumeric())
-            })
+        self.0.any(sentence, |found| {
+            let before = sentence[..found.start].chars().next_back();
+            before.is_none_or(|c| !c.is_alphanumeric())
+        })
     }
 
     /// A sentence begins with one of them, and with no longer word.
     fn begin(&self, sentence: &str) -> bool {
-        // only the first bytes are read
-        let all = self.0.get("");
-        let mut state = OverlappingState::start();
-        loop {
-            let input = Input::new(sentence).anchored(Anchored::Yes);
-            all.find_overlapping(input, &mut state);
-            let Some(found) = state.get_match() else {
-                return false;
-            };
-            if !sentence[found.end()..].starts_with(char::is_alphanumeric) {
-                return true;
-            }
-        }
+        let mut all = self.0.at_start(sentence);
+        all.any(|found| !sentence[found.end..].starts_with(char::is_alphanumeric))
     }
 }
 

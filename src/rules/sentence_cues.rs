@@ -2,7 +2,7 @@
 //! what speaks against it. Knows no word.
 
 use super::cue_pattern::{CuePattern, CueText};
-use super::table::LiteralFinder;
+use super::literals::LiteralFinder;
 use super::words::sentences;
 use serde::Deserialize;
 
@@ -42,16 +42,19 @@ impl From<WrittenCues> for SentenceCues {
 impl SentenceCues {
     /// The sentences of a text that say it, outside of code. Below a microsecond where nothing hints at it.
     pub fn found<'w>(&self, words: &'w str) -> impl Iterator<Item = &'w str> {
-        let hints = self.hints.get(words);
-        let words = if hints.is_match(words) { words } else { "" };
-        let lines = prose(words).filter(|line| hints.is_match(*line));
+        let words = if self.hints.is_match(words) {
+            words
+        } else {
+            ""
+        };
+        let lines = prose(words).filter(|line| self.hints.is_match(line));
         let all = lines.flat_map(sentences);
         all.filter(|sentence| sentence.len() <= BYTES_MAX && self.says(sentence))
     }
 
     /// Whether this one sentence says it.
     pub fn says(&self, sentence: &str) -> bool {
-        if !self.hints.get(sentence).is_match(sentence) {
+        if !self.hints.is_match(sentence) {
             return false;
         }
         let sentence = sentence.trim();

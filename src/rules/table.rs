@@ -1,11 +1,10 @@
 //! How embedded tables are read. Knows that they are written as YAML with samples that test them,
 //! and built as JSON without (`build.rs`).
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, StartKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::Regex;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// The text of the table `src/rules/$name.yaml`, or `src/$room/$name.yaml`: with samples, as it is written, in tests; as it was
@@ -94,62 +93,6 @@ pub fn finder<L: AsRef<[u8]>>(
         .match_kind(kind)
         .build(literals)
         .expect("literals")
-}
-
-/// Finds literals, one in another too: as a [`finder`] does, and built anew for speed once it has searched much.
-pub struct LiteralFinder {
-    how: AhoCorasickBuilder,
-    quick: AhoCorasick,
-    fast: OnceLock<AhoCorasick>,
-    literals: Vec<String>,
-    searched: AtomicUsize,
-}
-
-impl LiteralFinder {
-    /// Finds these.
-    pub fn of(literals: Vec<String>) -> LiteralFinder {
-        LiteralFinder::built(AhoCorasick::builder(), literals)
-    }
-
-    /// Finds them in capital letters too.
-    pub fn of_any_case(literals: Vec<String>) -> LiteralFinder {
-        let mut how = AhoCorasick::builder();
-        how.ascii_case_insensitive(true);
-        LiteralFinder::built(how, literals)
-    }
-
-    /// Finds them anywhere, and, if it is asked so, only where a text begins.
-    pub fn of_beginnings(literals: Vec<String>) -> LiteralFinder {
-        let mut how = AhoCorasick::builder();
-        how.start_kind(StartKind::Both);
-        LiteralFinder::built(how, literals)
-    }
-
-    fn built(how: AhoCorasickBuilder, literals: Vec<String>) -> LiteralFinder {
-        let mut quick = how.clone();
-        let quick = quick.kind(Some(AhoCorasickKind::ContiguousNFA));
-        LiteralFinder {
-            quick: quick.build(&literals).expect("literals"),
-            how,
-            fast: OnceLock::new(),
-            literals,
-            searched: AtomicUsize::new(0),
-        }
-    }
-
-    /// To search this text.
-    pub fn get(&self, text: &str) -> &AhoCorasick {
-        /// Where a full automaton has paid for itself.
-        const BYTES_MANY: usize = 64 * 1024;
-        if self.searched.fetch_add(text.len(), Ordering::Relaxed) < BYTES_MANY {
-            return &self.quick;
-        }
-        self.fast.get_or_init(|| {
-            let mut full = self.how.clone();
-            let full = full.kind(Some(AhoCorasickKind::DFA)).build(&self.literals);
-            full.expect("literals")
-        })
-    }
 }
 
 /// A [`regex`] whose `^` and `$` are ends of lines, compiled when first needed: all patterns of all

@@ -1,6 +1,7 @@
 //! How test runners report, as a table (`test_runners.yaml`): output in, numbers out.
 
-use super::table::{self, LiteralFinder, TextPattern};
+use super::literals::LiteralFinder;
+use super::table::{self, TextPattern};
 use super::terminal::plain;
 use regex::{Captures, Regex};
 use rustc_hash::FxHashSet;
@@ -29,11 +30,12 @@ pub fn test_output(parts: [&str; 2], whole: bool) -> TestOutput {
     let parts = parts.map(plain);
     let (mut runners, mut coverage) = (0u64, 0u64);
     for part in &parts {
-        for hit in TABLE.finder.get(part).find_overlapping_iter(&**part) {
-            let (of_runners, of_coverage) = TABLE.rows_of[hit.pattern()];
+        TABLE.finder.any(part, |hit| {
+            let (of_runners, of_coverage) = TABLE.rows_of[hit.literal];
             runners |= of_runners;
             coverage |= of_coverage;
-        }
+            false
+        });
     }
     if runners | coverage == 0 {
         return TestOutput::default();

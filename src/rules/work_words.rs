@@ -3,9 +3,9 @@
 //! Knows how people ask and agents tell in English, but not who speaks and what follows from it
 //! (`stages::score`).
 
+use super::literals::LiteralFinder;
 use super::table;
 use crate::model::activity::Dimension;
-use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -460,7 +460,7 @@ struct Table {
     chores: FxHashSet<String>,
     trouble: FxHashSet<String>,
     fails: FxHashSet<String>,
-    judging: AhoCorasick,
+    judging: LiteralFinder,
     findings: Vec<String>,
     severities: Vec<String>,
     past: FxHashMap<String, String>,
@@ -576,7 +576,7 @@ impl Table {
             chores: written.chores,
             trouble: forms_of(written.trouble),
             fails: forms_of(written.fails),
-            judging: AhoCorasick::new(&written.judging).expect("words"),
+            judging: LiteralFinder::of(written.judging),
             findings: written.findings,
             severities: written.severities,
             past: written.past,

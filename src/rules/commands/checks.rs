@@ -5,12 +5,12 @@
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
 use super::test_scope::{TestScope, test_scope};
 use crate::rules::lazy_pattern::LazyPattern;
+use crate::rules::literals::{LiteralFinder, LiteralMatch};
 #[cfg(test)]
 use crate::rules::sentence_cues::tests::Samples;
 use crate::rules::shell;
 use crate::rules::table;
 use crate::rules::terminal::plain;
-use aho_corasick::AhoCorasick;
 use regex_automata::Input;
 use serde::Deserialize;
 #[cfg(test)]
@@ -72,9 +72,9 @@ pub fn may_be_one_place(one: Option<&str>, other: Option<&str>) -> bool {
 /// which [`names_tests`] tells. Cost as of [`checks`].
 pub fn whole_test_runs(line: &str) -> Vec<CommandCheck> {
     let mut found = Vec::new();
-    let mut hints = TABLE.test_hints.find_iter(line);
     // `git checkout` is no check
-    let has_hint = hints.any(|hint| !line[hint.end()..].starts_with("out"));
+    let is_check = |hint: LiteralMatch| !line[hint.end..].starts_with("out");
+    let has_hint = TABLE.test_hints.any(line, is_check);
     if has_hint && !line.contains("git stash") {
         let wanted = Wanted {
             classes: &TABLE.test_classes,
@@ -444,28 +444,28 @@ struct Table {
     all_classes: Vec<String>,
     fixers: Vec<String>,
     fix_classes: Vec<String>,
-    fix_hints: AhoCorasick,
+    fix_hints: LiteralFinder,
     lists: Vec<String>,
     only_faults: Vec<String>,
     parts: Vec<String>,
     ci: Vec<String>,
-    ci_open: AhoCorasick,
+    ci_open: LiteralFinder,
     verbs: Vec<String>,
     no_verbs: Vec<String>,
     passes: Vec<String>,
     finders: Vec<String>,
-    hints: AhoCorasick,
-    test_hints: AhoCorasick,
-    test_names: AhoCorasick,
-    missing: AhoCorasick,
-    absent: AhoCorasick,
-    clean: AhoCorasick,
-    written: AhoCorasick,
-    broken: AhoCorasick,
+    hints: LiteralFinder,
+    test_hints: LiteralFinder,
+    test_names: LiteralFinder,
+    missing: LiteralFinder,
+    absent: LiteralFinder,
+    clean: LiteralFinder,
+    written: LiteralFinder,
+    broken: LiteralFinder,
     ended: Ended,
-    ended_hints: AhoCorasick,
+    ended_hints: LiteralFinder,
     well: Ended,
-    well_hints: AhoCorasick,
+    well_hints: LiteralFinder,
 }
 
 /// Patterns that are compiled once a hint of them was seen.
@@ -493,36 +493,31 @@ impl Ended {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written: Written = table::rows(table::embedded!("commands/checks"));
-    let words = |words: &[String]| {
-        let mut all = AhoCorasick::builder();
-        all.ascii_case_insensitive(true)
-            .build(words)
-            .expect("words")
-    };
+    let words = LiteralFinder::of_any_case;
     Table {
-        hints: words(&written.hints),
-        test_hints: words(&written.test_hints),
-        test_names: words(&written.test_names),
-        missing: words(&written.missing),
-        absent: words(&written.absent),
-        clean: words(&written.clean),
-        written: words(&written.written),
-        broken: words(&written.broken),
+        hints: words(written.hints),
+        test_hints: words(written.test_hints),
+        test_names: words(written.test_names),
+        missing: words(written.missing),
+        absent: words(written.absent),
+        clean: words(written.clean),
+        written: words(written.written),
+        broken: words(written.broken),
         ended: Ended::of(written.ended.patterns),
-        ended_hints: AhoCorasick::new(&written.ended.hints).expect("words"),
+        ended_hints: LiteralFinder::of(written.ended.hints),
         well: Ended::of(written.well.patterns),
-        well_hints: AhoCorasick::new(&written.well.hints).expect("words"),
+        well_hints: LiteralFinder::of(written.well.hints),
         all_classes: [&written.classes[..], &written.test_classes[..]].concat(),
         classes: written.classes,
         test_classes: written.test_classes,
         fixers: written.fixers,
         fix_classes: written.fix_classes,
-        fix_hints: words(&written.fix_hints),
+        fix_hints: words(written.fix_hints),
         lists: written.lists,
         only_faults: written.only_faults,
         parts: written.parts,
         ci: written.ci,
-        ci_open: words(&written.ci_open),
+        ci_open: words(written.ci_open),
         verbs: written.verbs,
         no_verbs: written.no_verbs,
         passes: written.passes,

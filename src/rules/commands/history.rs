@@ -5,10 +5,10 @@
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
 use super::table::{Flag, is_flag, positional};
+use crate::rules::literals::LiteralFinder;
 use crate::rules::paths::is_throwaway;
 use crate::rules::shell::{self, Simple};
 use crate::rules::table;
-use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 #[cfg(test)]
@@ -397,11 +397,11 @@ fn is_present(args: &[Cow<'_, str>]) -> bool {
 /// What is printed where nothing names a commit or the place of a push.
 pub struct Printed {
     /// A commit was made.
-    pub proved: AhoCorasick,
+    pub proved: LiteralFinder,
     /// None was made.
-    pub refused: AhoCorasick,
+    pub refused: LiteralFinder,
     /// Nothing was sent.
-    pub unsent: AhoCorasick,
+    pub unsent: LiteralFinder,
 }
 
 /// The table's words for it.
@@ -410,10 +410,10 @@ pub fn printed() -> &'static Printed {
 }
 
 struct Table {
-    hints: AhoCorasick,
-    polls: AhoCorasick,
-    tries: AhoCorasick,
-    temporary: AhoCorasick,
+    hints: LiteralFinder,
+    polls: LiteralFinder,
+    tries: LiteralFinder,
+    temporary: LiteralFinder,
     rows: Vec<Row>,
     tools: Vec<Tool>,
     printed: Printed,
@@ -421,18 +421,18 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written = written();
-    let words = |words: &[String]| AhoCorasick::new(words).expect("words");
+    let words = LiteralFinder::of;
     Table {
-        hints: words(&written.hints),
-        polls: words(&written.polls),
-        tries: words(&written.tries),
-        temporary: words(&written.temporary),
+        hints: words(written.hints),
+        polls: words(written.polls),
+        tries: words(written.tries),
+        temporary: words(written.temporary),
         rows: written.commands,
         tools: written.tools,
         printed: Printed {
-            proved: words(&written.proved),
-            refused: words(&written.refused),
-            unsent: words(&written.unsent),
+            proved: words(written.proved),
+            refused: words(written.refused),
+            unsent: words(written.unsent),
         },
     }
 });

@@ -7,6 +7,7 @@ use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::CallStatus;
 use crate::model::finding::{CommitSize, FileFate, Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
+use crate::rules::literals::LiteralFinder;
 use crate::rules::paths::is_throwaway;
 use crate::rules::tools::AnswerKind;
 use aho_corasick::AhoCorasick;
@@ -119,7 +120,7 @@ impl Seen<'_> {
 
     fn quiet_commits(&self) -> Vec<Finding> {
         let printed = history::printed();
-        let says = |words: &AhoCorasick| self.masked.iter().any(|part| words.is_match(&**part));
+        let says = |words: &LiteralFinder| self.masked.iter().any(|part| words.is_match(part));
         if says(&printed.refused) {
             return Vec::new();
         }
@@ -267,7 +268,7 @@ impl Seen<'_> {
         });
         let refused = || {
             let words = &history::printed().unsent;
-            self.masked.iter().any(|part| words.is_match(&**part))
+            self.masked.iter().any(|part| words.is_match(part))
         };
         sent || asked && self.worked && !refused()
     }
