@@ -62,10 +62,17 @@ impl Store {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             self.db
                 .prepare_cached(
-                    "SELECT namespace, (SELECT project_path FROM session s
+                    // from one namespace to the next: projects are few, sessions are many
+                    "WITH RECURSIVE n(namespace) AS (
+                         SELECT min(namespace) FROM session
+                         UNION ALL
+                         SELECT (SELECT min(namespace) FROM session s WHERE s.namespace > n.namespace)
+                             FROM n WHERE n.namespace IS NOT NULL)
+                     SELECT namespace, (SELECT project_path FROM session s
                              WHERE s.namespace = n.namespace ORDER BY project_path LIMIT 1)
-                         FROM (SELECT DISTINCT namespace FROM session) n
-                     WHERE namespace NOT IN (SELECT namespace FROM workspace)",
+                         FROM n
+                     WHERE namespace IS NOT NULL
+                         AND namespace NOT IN (SELECT namespace FROM workspace)",
                 )?
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect()
@@ -85,11 +92,15 @@ impl Store {
     }
 
     fn known(&self, condition: &str) -> Result<Vec<KnownWorkspace>> {
+        // sessions are read of those that are asked for only: their rows are large
         let sql = format!(
-            "SELECT w.namespace, p.path, w.key, coalesce(w.first_commit, '') FROM workspace w
-             JOIN (SELECT namespace, min(project_path) AS path FROM session GROUP BY namespace) p
-                 USING (namespace)
-             WHERE {condition} ORDER BY w.namespace"
+            "SELECT w.namespace,
+                 (SELECT min(project_path) FROM session s WHERE s.namespace = w.namespace),
+                 w.key, coalesce(w.first_commit, '')
+             FROM workspace w
+             WHERE {condition} AND EXISTS
+                 (SELECT 1 FROM session s WHERE s.namespace = w.namespace)
+             ORDER BY w.namespace"
         );
         let read = || -> rusqlite::Result<Vec<KnownWorkspace>> {
             let row = |row: &rusqlite::Row<'_>| {
