@@ -153,7 +153,7 @@ impl Store {
 const PAGE_BYTES: i32 = 8_192;
 
 /// KiB of pages in memory. Smaller: the index's merges read pages twice; larger: a run's memory.
-const CACHE_KIB: i32 = 8 * 1024;
+const CACHE_KIB: i32 = 4 * 1024;
 
 /// Pages kept in memory by who asks one question and leaves. More: a hook is larger than its promise;
 /// fewer: pages are read from the system's cache again.
