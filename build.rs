@@ -1,7 +1,13 @@
 //! Turns the tables of rules, agents and settings, written as YAML for people, into JSON without samples for the
 //! program: parsing YAML took a third of a run that reads one new line.
 
+#[path = "src/rules/cue_pattern/needed_words.rs"]
+mod needed_words;
+#[path = "src/rules/cue_pattern/written.rs"]
+mod written;
+
 use serde_yaml::Value;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -21,11 +27,13 @@ fn main() {
         .collect();
     paths.sort();
     let mut hash = DefaultHasher::new();
+    let mut patterns = BTreeMap::new();
     for path in paths {
         let text = fs::read_to_string(&path).expect("a table can be read");
         let mut table: Value = serde_yaml::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         forget_samples(&mut table);
+        needed_by_patterns(&table, &mut patterns);
         let json = serde_json::to_string(&table).expect("tables have plain keys");
         let below = path.strip_prefix("src").expect("a table of ours");
         hash.write(json.as_bytes());
@@ -33,12 +41,49 @@ fn main() {
         fs::create_dir_all(written.parent().expect("a room")).expect("OUT_DIR can be written to");
         fs::write(written, json).expect("OUT_DIR can be written to");
     }
+    write_needed_words(&out, &patterns);
     // whoever keeps what the tables say has it made again when they say something else
     println!("cargo::rustc-env=SESSIONMILL_RULES={:016x}", hash.finish());
 }
 
 /// Where tables lie.
 const ROOMS: [&str; 3] = ["src/rules", "src/agents", "src/config"];
+
+/// Which words each text needs that may be a pattern, by what the text is known by: whose words are looked up knows
+/// that it is one.
+fn needed_by_patterns(value: &Value, patterns: &mut BTreeMap<u64, String>) {
+    match value {
+        Value::Mapping(map) => map
+            .values()
+            .for_each(|value| needed_by_patterns(value, patterns)),
+        Value::Sequence(list) => list
+            .iter()
+            .for_each(|value| needed_by_patterns(value, patterns)),
+        Value::String(text) if text.contains(['(', '[', '\\', '^', '$', '?', '*', '+', '|']) => {
+            let text = written::text_of_bytes(text);
+            if let Some(words) = needed_words::of(&text) {
+                patterns.insert(written::print(&text), words.join("\n"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// As one tuple in Rust: what patterns are known by, where the words of each stand, all words.
+fn write_needed_words(out: &Path, patterns: &BTreeMap<u64, String>) {
+    let prints: Vec<&u64> = patterns.keys().collect();
+    let mut all = String::new();
+    let places = patterns.values().map(|words| {
+        let from = all.len();
+        all.push_str(words);
+        (from, all.len())
+    });
+    let places: Vec<(usize, usize)> = places.collect();
+    let tuple = format!("({prints:?}, {places:?}, {all:?})");
+    fs::write(out.join("needed_words.rs"), tuple).expect("OUT_DIR can be written to");
+    let count = patterns.len().to_string();
+    fs::write(out.join("needed_words_count.rs"), count).expect("OUT_DIR can be written to");
+}
 
 /// The YAML files below a folder.
 fn tables(folder: &Path) -> Vec<PathBuf> {

@@ -1,9 +1,16 @@
 //! Patterns over one English sentence, for tables in which a cue of a few letters decides whether a pattern
 //! is tried at all. A run of one line compiles a few of them for one search each; a first run searches
 //! thousands of sentences, of which few match. So a pattern is compiled once, to what says whether it matches
-//! and makes its states only as a text asks for them; groups are looked for where it does.
+//! and makes its states only as a text asks for them; groups are looked for where it does. Most patterns need one of a
+//! few words, which the build worked out: a text without one is passed over, and often the pattern is never compiled.
 
+#[cfg(test)]
+mod needed_words;
+mod written;
+
+use self::written::{print, text_of_bytes};
 use super::lazy_pattern::{self, LazyPattern};
+use super::literals::LiteralFinder;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::util::syntax;
@@ -36,6 +43,8 @@ impl CueText {
 #[serde(from = "String")]
 pub struct CuePattern {
     texts: Vec<String>,
+    /// Words of which every match holds one; `None` where none are known.
+    needed: OnceLock<Option<LiteralFinder>>,
     compiled: OnceLock<Vec<Compiled>>,
 }
 
@@ -68,31 +77,6 @@ impl From<String> for CuePattern {
     }
 }
 
-/// With brackets that hold more than ASCII, as `[-•]`, told as `(?:[-]|•)`: an engine of bytes has no others.
-fn text_of_bytes(pattern: &str) -> String {
-    let mut out = String::new();
-    let mut rest = pattern;
-    while let Some((before, after)) = rest.split_once('[') {
-        let Some((inside, behind)) = after.split_once(']') else {
-            break;
-        };
-        out.push_str(before);
-        let (ascii, wide): (String, String) = inside.chars().partition(char::is_ascii);
-        let wide: Vec<String> = wide.chars().map(String::from).collect();
-        let all: Vec<String> = [format!("[{ascii}]")]
-            .into_iter()
-            .filter(|it| it != "[]")
-            .chain(wide)
-            .collect();
-        match all.as_slice() {
-            [class] => out.push_str(class),
-            several => out.push_str(&format!("(?:{})", several.join("|"))),
-        }
-        rest = behind;
-    }
-    out + rest
-}
-
 impl CuePattern {
     /// `None` of none.
     pub fn any(patterns: &[String]) -> Option<CuePattern> {
@@ -101,6 +85,7 @@ impl CuePattern {
 
     fn of(texts: Vec<String>) -> CuePattern {
         let pattern = CuePattern {
+            needed: OnceLock::new(),
             texts: texts.iter().map(|text| text_of_bytes(text)).collect(),
             compiled: OnceLock::new(),
         };
@@ -116,6 +101,9 @@ impl CuePattern {
     /// # Panics
     /// When one isn't a pattern; in tests each is compiled as soon as its table is read.
     pub fn is_match(&self, sentence: &CueText) -> bool {
+        if !self.may_match(sentence) {
+            return false;
+        }
         let mut compiled = self.compiled().iter();
         compiled.any(|one| one.is_match(&Input::new(&sentence.small)))
     }
@@ -125,6 +113,9 @@ impl CuePattern {
     /// # Panics
     /// As [`CuePattern::is_match`].
     pub fn captures<'s>(&self, sentence: &'s CueText, from: usize) -> Option<CueMatch<'s>> {
+        if !self.may_match(sentence) {
+            return None;
+        }
         let all = self.compiled().iter();
         let found = all.filter_map(|one| {
             let groups = one.captures(&Input::new(&sentence.small).range(from..))?;
@@ -134,6 +125,19 @@ impl CuePattern {
             })
         });
         found.min_by_key(CueMatch::start)
+    }
+
+    /// False where a word is missing that each match holds.
+    fn may_match(&self, sentence: &CueText) -> bool {
+        let needed = self.needed.get_or_init(|| needed(&self.texts));
+        let needed = needed.as_ref();
+        let may_match = needed.is_none_or(|needed| needed.is_match(&sentence.small));
+        if cfg!(test) && !may_match {
+            let whole = Input::new(&sentence.small);
+            let matches = self.compiled().iter().any(|one| one.is_match(&whole));
+            assert!(!matches, "{}: {}", self.texts.join("|"), sentence.small);
+        }
+        may_match
     }
 
     fn compiled(&self) -> &[Compiled] {
@@ -221,6 +225,24 @@ fn parsed(text: &str) -> Hir {
     syntax::parse_with(text, &lines).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+/// Patterns of the tables by their [`print`], in order of it, and which lines of the words are each one's.
+static NEEDED: ([u64; COUNT], [(u32, u32); COUNT], &str) =
+    include!(concat!(env!("OUT_DIR"), "/needed_words.rs"));
+
+const COUNT: usize = include!(concat!(env!("OUT_DIR"), "/needed_words_count.rs"));
+
+/// Words of which every match of one of these holds one.
+fn needed(texts: &[String]) -> Option<LiteralFinder> {
+    let (prints, places, words) = &NEEDED;
+    let mut all = Vec::new();
+    for text in texts {
+        let (from, to) = places[prints.binary_search(&print(text)).ok()?];
+        let words = &words[from as usize..to as usize];
+        all.extend(words.split('\n').map(str::to_owned));
+    }
+    Some(LiteralFinder::of(all))
+}
+
 /// A match with its groups.
 pub struct CueMatch<'s> {
     text: &'s str,
@@ -250,6 +272,75 @@ impl<'s> CueMatch<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Patterns with all that tables have.
+    fn patterns() -> impl Strategy<Value = String> {
+        let one = prop_oneof![
+            "[ab ]{1,4}",
+            Just(r"\b".to_owned()),
+            Just("[ab]".to_owned()),
+            Just(r"[^b\n]+".to_owned()),
+            Just("^".to_owned()),
+            Just("é".to_owned()),
+        ];
+        one.prop_recursive(3, 12, 3, |inner| {
+            let end = prop_oneof![Just(""), Just("?"), Just("*"), Just("+"), Just("{2}")];
+            (prop::collection::vec(inner, 1..4), any::<bool>(), end).prop_map(|(parts, or, end)| {
+                let between = if or { "|" } else { "" };
+                format!("(?:{}){end}", parts.join(between))
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_match_holds_a_word_that_it_needs(pattern in patterns(), text in "[ab é\n]{0,12}") {
+            let words = needed_words::of(&pattern);
+            let (pattern, read) = (CuePattern::from(pattern), CueText::of(&text));
+            let found = pattern.captures(&read, 0);
+            if let (Some(words), Some(found)) = (words, found) {
+                let found = &text[found.start()..found.end()];
+                prop_assert!(words.iter().any(|word| found.contains(word)), "{words:?}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_a_pattern_needs_are_those_that_are_known_best() {
+        for (pattern, wants) in [
+            (
+                r"^(?:keep|i'll take) (?P<what>[^.,]+)",
+                vec!["i'll take", "keep"],
+            ),
+            (
+                r"(?:let's|please )?(?:use|take) \w+ instead",
+                vec![" instead"],
+            ),
+            (r"(?:a|b+|\d)+ ?(?:no)?", vec![]),
+        ] {
+            assert_eq!(
+                needed_words::of(pattern).unwrap_or_default(),
+                wants,
+                "{pattern}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_build_worked_out_is_what_patterns_need() {
+        let (prints, places, words) = &NEEDED;
+        assert!(COUNT > 100 && prints.is_sorted());
+        let known = crate::rules::table::embedded!("replies");
+        let tables: serde_yaml::Value = serde_yaml::from_str(known).expect("a table");
+        let begins = tables["begins"].as_str().expect("a pattern");
+        let at = prints
+            .binary_search(&print(&text_of_bytes(begins)))
+            .expect("it is known");
+        let (from, to) = places[at];
+        let wants = needed_words::of(&text_of_bytes(begins)).expect("words");
+        assert_eq!(words[from as usize..to as usize], wants.join("\n"));
+    }
 
     #[test]
     fn a_pattern_finds_the_same_however_often_it_was_searched() {
