@@ -42,6 +42,15 @@ fn main() {
         fs::write(written, json).expect("OUT_DIR can be written to");
     }
     write_needed_words(&out, &patterns);
+    for name in SCHEMAS {
+        let text = fs::read_to_string(name).expect("a schema can be read");
+        let mut schema = serde_json::from_str(&text).expect("a test wrote it");
+        forget_remarks(&mut schema);
+        let below = Path::new(name).strip_prefix("src").expect("one of ours");
+        let written = out.join(below).with_extension("rules.json");
+        fs::create_dir_all(written.parent().expect("a room")).expect("OUT_DIR can be written to");
+        fs::write(written, schema.to_string()).expect("OUT_DIR can be written to");
+    }
     // whoever keeps what the tables say has it made again when they say something else
     println!("cargo::rustc-env=SESSIONMILL_RULES={:016x}", hash.finish());
 }
@@ -83,6 +92,34 @@ fn write_needed_words(out: &Path, patterns: &BTreeMap<u64, String>) {
     fs::write(out.join("needed_words.rs"), tuple).expect("OUT_DIR can be written to");
     let count = patterns.len().to_string();
     fs::write(out.join("needed_words_count.rs"), count).expect("OUT_DIR can be written to");
+}
+
+/// What settings are checked against.
+const SCHEMAS: [&str; 2] = [
+    "src/config/wire/settings.schema.json",
+    "src/config/wire/tracking.schema.json",
+];
+
+/// What a schema says to people is two thirds of it, and each command reads it.
+fn forget_remarks(schema: &mut serde_json::Value) {
+    match schema {
+        serde_json::Value::Object(map) => {
+            for remark in ["description", "default", "title"] {
+                map.shift_remove(remark);
+            }
+            for (key, value) in map {
+                match (key.as_str(), value) {
+                    // keys of settings may be called so too
+                    ("properties" | "$defs", serde_json::Value::Object(named)) => {
+                        named.values_mut().for_each(forget_remarks);
+                    }
+                    (_, value) => forget_remarks(value),
+                }
+            }
+        }
+        serde_json::Value::Array(list) => list.iter_mut().for_each(forget_remarks),
+        _ => {}
+    }
 }
 
 /// The YAML files below a folder.

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// One of the settings files.
 pub(super) struct FileKind {
-    /// What it may say.
+    /// What it may say, without what that means to people.
     pub schema: &'static LazyLock<Value>,
     /// The major versions that are read. A file without a version is of the oldest one.
     majors: &'static [u64],
@@ -36,10 +36,28 @@ pub(super) const TRACKING: FileKind = FileKind {
     version: "1.0",
 };
 
-static SETTINGS_SCHEMA: LazyLock<Value> =
-    LazyLock::new(|| written(include_str!("wire/settings.schema.json")));
-static TRACKING_SCHEMA: LazyLock<Value> =
-    LazyLock::new(|| written(include_str!("wire/tracking.schema.json")));
+static SETTINGS_SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    written(include_str!(concat!(
+        env!("OUT_DIR"),
+        "/config/wire/settings.schema.rules.json"
+    )))
+});
+static TRACKING_SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    written(include_str!(concat!(
+        env!("OUT_DIR"),
+        "/config/wire/tracking.schema.rules.json"
+    )))
+});
+
+/// What `graphiti.config` may say, with what that means: for people, three times as long.
+pub(super) fn described_settings() -> Value {
+    written(include_str!("wire/settings.schema.json"))
+}
+
+/// The same of `tracking-config`.
+pub(super) fn described_tracking() -> Value {
+    written(include_str!("wire/tracking.schema.json"))
+}
 
 /// What `graphiti.config` says where it says nothing.
 pub(super) fn settings_by_default() -> Value {

@@ -3,7 +3,7 @@
 
 use super::document::Document;
 use super::env::{Env, Home, lying};
-use super::file_kind::{SETTINGS, TRACKING};
+use super::file_kind::{SETTINGS, TRACKING, described_settings, described_tracking};
 use super::layers::{Layer, Layers, Setting, SettingOrigin};
 use super::narrow::narrow;
 use super::position::PathStep;
@@ -288,7 +288,7 @@ fn settings_in(document: Document) -> Result<(Document, Option<String>), Error> 
 
 /// The JSON Schema of `graphiti.config`, with descriptions and defaults.
 pub fn schema() -> Value {
-    Value::clone(SETTINGS.schema)
+    described_settings()
 }
 
 /// Every key that the settings may have, dotted; without those below free maps and lists, whose names
@@ -300,7 +300,7 @@ pub fn setting_keys() -> Vec<String> {
 
 /// The JSON Schema of `tracking-config`.
 pub fn tracking_schema() -> Value {
-    Value::clone(TRACKING.schema)
+    described_tracking()
 }
 
 /// From the working directory up to its repository's root; only itself outside of one.
