@@ -1,7 +1,7 @@
 //! What an agent's headings say of what stands below them, as a table (`headings.yaml`).
 
+use super::literals::LiteralFinder;
 use super::table;
-use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 #[cfg(test)]
@@ -13,12 +13,11 @@ pub fn is_about_next(line: &str) -> bool {
     let Some(plain) = heading(line) else {
         return false;
     };
-    let mut found = TABLE.next.find_overlapping_iter(&plain);
-    found.any(|found| {
-        let before = plain[..found.start()].split(|c: char| !c.is_alphanumeric() && c != '\'');
+    TABLE.next.any(&plain, |found| {
+        let before = plain[..found.start].split(|c: char| !c.is_alphanumeric() && c != '\'');
         let mut before = before.filter(|word| !word.is_empty());
         // `Remaining work`, `Known limitations`; not `Pages of the todo list`
-        let is_sure = found.pattern().as_usize() < TABLE.sure;
+        let is_sure = found.literal < TABLE.sure;
         is_sure || before.all(|word| TABLE.before.contains(word))
     })
 }
@@ -77,22 +76,21 @@ struct Written {
 
 struct Table {
     /// The words that say so wherever they stand, then those that do alone.
-    next: AhoCorasick,
+    next: LiteralFinder,
     /// How many of them are of the first kind.
     sure: usize,
     before: FxHashSet<String>,
-    proposed: AhoCorasick,
+    proposed: LiteralFinder,
     done: FxHashSet<String>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written: Written = table::rows(table::embedded!("headings"));
-    let words = |words: &[String]| AhoCorasick::new(words).expect("words");
     Table {
-        next: words(&[&written.next[..], &written.alone[..]].concat()),
+        next: LiteralFinder::of([&written.next[..], &written.alone[..]].concat()),
         sure: written.next.len(),
         before: written.before,
-        proposed: words(&written.proposed),
+        proposed: LiteralFinder::of(written.proposed),
         done: written.done,
     }
 });

@@ -7,6 +7,7 @@ pub mod commands;
 pub mod commit_words;
 pub mod cue_pattern;
 pub mod decisions;
+pub mod deeds;
 pub mod denials;
 pub mod directives;
 pub mod documents;

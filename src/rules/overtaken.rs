@@ -51,6 +51,11 @@ pub fn fails(sentence: &str) -> bool {
     TABLE.fails.says(sentence)
 }
 
+/// A prompt asks for nothing but that what was done before it is undone.
+pub fn asks_to_undo(prompt: &str) -> bool {
+    TABLE.undoes.says(prompt)
+}
+
 /// The rows of the table, in what form they are needed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,6 +69,7 @@ struct Rows<C> {
     withdraws: C,
     concedes: C,
     fails: C,
+    undoes: C,
 }
 
 static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
@@ -78,6 +84,7 @@ static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
         withdraws: written.withdraws.into(),
         concedes: written.concedes.into(),
         fails: written.fails.into(),
+        undoes: written.undoes.into(),
     }
 });
 
@@ -101,5 +108,6 @@ mod tests {
         written.withdraws.samples.hold(withdraws);
         written.concedes.samples.hold(concedes);
         written.fails.samples.hold(fails);
+        written.undoes.samples.hold(asks_to_undo);
     }
 }

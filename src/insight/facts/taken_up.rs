@@ -5,14 +5,11 @@ use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::rules::overtaken::withdraws;
+use crate::rules::overtaken::{asks_to_undo, withdraws};
 use crate::rules::replies::{Reply, declines, picks_several, reply};
 use crate::rules::requests::{RequestKind, acts_on, is_idle, is_move, request};
-use crate::rules::table;
 use crate::rules::words::{content_words, sentences};
-use regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::LazyLock;
 
 /// What an agent takes back stands at the beginning of its words.
 const WITHDRAWS_BYTES_MAX: usize = 400;
@@ -59,16 +56,11 @@ pub(super) fn withdrawn(
 
 /// The prompt only asks to undo what was done before it, and the agent says that it did.
 fn undoes(lines: &[LocatedItem<'_>], at: usize) -> bool {
-    static ASKED: LazyLock<Regex> = LazyLock::new(|| {
-        table::regex(
-            r"(?i)^(?:(?:please|ok|okay|no|can you|could you|let's|then|actually)[, ]+)*(?:revert|undo|roll back)(?: (?:this|that|it|them|these|those|the|your|all|last|latest|everything|whole|changes?|commits?|edits?|fix))*(?: please)?\W*$",
-        )
-    });
     let words = lines[at].words().trim();
     let said = || ends(exchange(lines, at)).map(|(_, last)| last.words().to_lowercase());
     let done = ["revert", "restored", "undone", "rolled back", "undid"];
     let is_done = |said: String| done.iter().any(|word| said.contains(word));
-    ASKED.is_match(words) && said().is_some_and(is_done)
+    asks_to_undo(words) && said().is_some_and(is_done)
 }
 
 /// The first words of an agent there, and the last ones.

@@ -13,10 +13,19 @@ pub(super) fn picked(
     command: &Prompt<'_, '_>,
 ) -> Option<String> {
     let next = prompts.iter().find(|prompt| prompt.at > command.at)?;
-    let Some(Reply::Picks(name)) = reply(next.line.words()) else {
-        return None;
-    };
-    option_of(words_before(lines, next)?, &name)
+    option_of(words_before(lines, next)?, &name(next.line.words())?)
+}
+
+/// `3, but here` picks, too, from a list that was there to pick from.
+fn name(words: &str) -> Option<String> {
+    if let Some(Reply::Picks(name)) = reply(words) {
+        return Some(name);
+    }
+    let words = words.trim();
+    let rest = words.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = &words[..words.len() - rest.len()];
+    let is_name = (1..=2).contains(&number.len()) && rest.starts_with([' ', ',', ':', ';']);
+    is_name.then(|| number.to_owned())
 }
 
 #[cfg(test)]
@@ -44,6 +53,7 @@ mod tests {
         let wants = Some("Mend the door of the shop".to_owned());
         assert_eq!(told("User: 2"), wants);
         assert_eq!(told("User: 2 seems like a great one to tackle"), wants);
+        assert_eq!(told("User: 2 but on this branch"), wants);
         assert_eq!(told("User: 7"), None);
         assert_eq!(told("User: which of them is the oldest?"), None);
     }
