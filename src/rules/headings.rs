@@ -37,6 +37,17 @@ pub fn states_done(heading: &str) -> bool {
     TABLE.done.contains(&first) && words.count() + 1 >= WORDS_MIN
 }
 
+/// The heading of a plan's part says nothing of what is to be done, or that it isn't.
+pub fn is_no_part(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    let name = heading
+        .split(" (")
+        .next()
+        .unwrap_or_default()
+        .trim_matches([':', ' ', '*']);
+    TABLE.no_parts.contains(name) || TABLE.left.is_match(&heading)
+}
+
 /// Its words, in lower case; `None` where it is none.
 fn heading(line: &str) -> Option<String> {
     const BYTES_MAX: usize = 90;
@@ -69,6 +80,8 @@ struct Written {
     alone: Vec<String>,
     before: FxHashSet<String>,
     proposed: Vec<String>,
+    no_parts: FxHashSet<String>,
+    left: Vec<String>,
     done: FxHashSet<String>,
     #[cfg(test)]
     samples: BTreeMap<String, String>,
@@ -81,6 +94,8 @@ struct Table {
     sure: usize,
     before: FxHashSet<String>,
     proposed: LiteralFinder,
+    no_parts: FxHashSet<String>,
+    left: LiteralFinder,
     done: FxHashSet<String>,
 }
 
@@ -91,6 +106,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         sure: written.next.len(),
         before: written.before,
         proposed: LiteralFinder::of(written.proposed),
+        no_parts: written.no_parts,
+        left: LiteralFinder::of(written.left),
         done: written.done,
     }
 });

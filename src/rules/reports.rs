@@ -109,9 +109,11 @@ pub fn only_passes(sentence: &str) -> bool {
     let is_known = |word: &str| {
         let is_state = TABLE.passes.states.contains(word);
         says |= is_state;
-        is_state || TABLE.passes.words.contains(word) || word.bytes().all(|b| b.is_ascii_digit())
+        let is_number = word != "0" && word.bytes().all(|b| b.is_ascii_digit());
+        is_state || TABLE.passes.words.contains(word) || is_number
     };
-    words.filter(|word| !word.is_empty()).all(is_known) && says
+    // `12/14`
+    !sentence.contains('/') && words.filter(|word| !word.is_empty()).all(is_known) && says
 }
 
 /// The prompt asks for an account of the session.

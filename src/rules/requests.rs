@@ -342,6 +342,14 @@ pub fn offered(sentence: &str) -> Option<&str> {
     Some(offer.trim_end_matches(['.', '!', '?', ':'])).filter(|offer| !offer.is_empty())
 }
 
+/// A prompt that only adds a picture to the one before, or says that the agent may go on.
+pub fn goes_on(prompt: &str) -> bool {
+    const WORDS_MAX: usize = 5;
+    let prompt = prompt.trim();
+    let is_short = prompt.split_whitespace().count() <= WORDS_MAX && !prompt.ends_with('?');
+    is_short && without_any(prompt, &TABLE.adds).is_some()
+}
+
 /// An agent's question asks for leave to do something: `Want me to commit it?`
 pub fn asks_leave(sentence: &str) -> bool {
     without_any(sentence.trim_start_matches(['*', '_']), &TABLE.leave).is_some()
@@ -413,6 +421,7 @@ struct Written {
     speaks: FxHashSet<String>,
     offers: Vec<String>,
     leave: Vec<String>,
+    adds: Vec<String>,
     chatter: Vec<String>,
     praise: Vec<String>,
     curt: Vec<String>,

@@ -166,8 +166,9 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     said.for_each(|said| other_counts::drop_other_counts(&mut said.what, &runs));
     summary.checks = checks::checks(lines);
     if is_all_passed(summary) {
+        let listed = [summary.tests.is_some(), !summary.checks.is_empty()];
         let said = summary.result.iter_mut().chain(&mut summary.steps);
-        said.for_each(|said| repeats::drop_passes(&mut said.what));
+        said.for_each(|said| repeats::drop_passes(&mut said.what, listed));
     }
     repeats::drop_decided(&mut summary.requests, &summary.decisions);
     summary.untested =

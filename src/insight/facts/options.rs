@@ -6,6 +6,7 @@ use crate::rules::words::sentence_end;
 /// The text of the option that an answer names, in the last list that has it.
 pub(super) fn option_of(agent: &str, name: &str) -> Option<String> {
     let named = agent.lines().rev().find_map(|line| option_text(line, name));
+    let named = named.or_else(|| agent.lines().rev().find_map(|line| row_text(line, name)));
     let named = named.or_else(|| {
         let nth = ORDINALS.iter().position(|ordinal| *ordinal == name)?;
         let list = last_list(agent);
@@ -34,19 +35,21 @@ const OPTION_BYTES_MAX: usize = 240;
 /// `| 2 | Keep it | small |`.
 fn row_text(line: &str, name: &str) -> Option<String> {
     const MARKS: [char; 3] = ['*', ' ', '#'];
+    const LETTERS_MIN: usize = 3;
+    if !line.trim_start().starts_with('|') {
+        return None;
+    }
     let mut cells = line.trim().trim_matches('|').split('|');
     let first = cells.next()?.trim_matches(MARKS);
     let text = cells.next()?.trim_matches(['*', ' ']);
-    (first.eq_ignore_ascii_case(name) && !text.is_empty()).then(|| text.to_owned())
+    let says = text.chars().filter(|c| c.is_alphabetic()).count() >= LETTERS_MIN;
+    (first.eq_ignore_ascii_case(name) && says).then(|| text.to_owned())
 }
 
 /// What stands behind the name: `2. Keep it`, `- **Option B** — Drop it`.
 fn option_text(line: &str, name: &str) -> Option<String> {
     const MARKS: [char; 6] = ['#', '*', '-', '•', ' ', '('];
     const KINDS: [&str; 5] = ["option", "variant", "approach", "plan", "choice"];
-    if line.trim_start().starts_with('|') {
-        return row_text(line, name);
-    }
     let line = line.trim_start_matches(MARKS);
     let kind = KINDS.iter().find_map(|kind| {
         let start = line.get(..kind.len())?;

@@ -1,6 +1,7 @@
 //! What a plan that was pasted sets out to do: the headings of its numbered steps.
 
 use super::words::{folded, shortened};
+use crate::rules::headings::is_no_part;
 
 /// More of them are only counted.
 const STEPS_MAX: usize = 8;
@@ -48,9 +49,14 @@ fn step(heading: &str) -> Option<&str> {
         _ => name,
     };
     let is_numbered = rest.len() - name.len() > 0 && rest.starts_with(|c: char| c.is_ascii_digit());
-    let name = name.trim_start_matches([')', ':', '—', '–', '-', ' ']);
-    let name = name.split(" (").next().unwrap_or(name).trim();
-    (is_numbered && name.contains(char::is_alphabetic)).then_some(name)
+    let bare = name.trim_start_matches([')', ':', '—', '–', '-', ' ']);
+    // `404 page` is no number of a step
+    let marks = &name[..name.len() - bare.len()];
+    let is_apart =
+        kind.is_some() || rest[..rest.len() - name.len()].ends_with('.') || marks.trim() != "";
+    let name = bare.split(" (").next().unwrap_or(bare).trim();
+    let is_step = is_numbered && is_apart && name.contains(char::is_alphabetic);
+    (is_step && !is_no_part(bare)).then_some(name)
 }
 
 #[cfg(test)]

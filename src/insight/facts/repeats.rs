@@ -43,28 +43,51 @@ pub(super) fn drop_repeated(text: &mut String, other: &str) {
     *text = kept.join("\n");
 }
 
-/// Drops sentences that say only that checks pass, which are listed; all of it stays where little else is said.
-pub(super) fn drop_passes(text: &mut String) {
+/// Drops sentences that say only that checks pass, where these are listed: tests, others. All of it stays where little else
+/// is said, and where something else says that one failed.
+pub(super) fn drop_passes(text: &mut String, [has_tests, has_checks]: [bool; 2]) {
     const CHARS_MIN: usize = 60;
+    let is_listed = |said: &str| {
+        let lower = said.to_lowercase();
+        let is_of_tests = lower.contains("test") || lower.contains("suite");
+        let is_of_others = OTHERS.iter().any(|word| lower.contains(word));
+        (has_tests || !is_of_tests) && (has_checks || !is_of_others)
+    };
+    let is_idle = |said: &&str| only_passes(without_mark(said)) && is_listed(said);
     let mut kept: Vec<String> = Vec::new();
+    let mut is_gone = false;
     for line in text.lines() {
         let all: Vec<&str> = sentences(line).collect();
-        let rest: Vec<&str> = all
-            .iter()
-            .filter(|said| !only_passes(without_mark(said)))
-            .copied()
-            .collect();
-        match rest.len() {
-            0 if !all.is_empty() => {}
-            left if left == all.len() => kept.push(line.to_owned()),
-            _ => kept.push(rest.join(" ")),
+        let rest: Vec<&str> = all.iter().filter(|said| !is_idle(said)).copied().collect();
+        if rest.is_empty() && !all.is_empty() {
+            is_gone = true;
+            continue;
         }
+        if std::mem::take(&mut is_gone) && !is_point(line) {
+            kept.pop_if(|last| last.ends_with(':'));
+        }
+        kept.push(match rest.len() == all.len() {
+            true => line.to_owned(),
+            false => rest.join(" "),
+        });
     }
-    let chars: usize = kept.iter().map(|line| line.chars().count()).sum();
-    if chars >= CHARS_MIN {
-        *text = kept.join("\n");
+    if is_gone {
+        kept.pop_if(|last| last.ends_with(':'));
+    }
+    let kept = kept.join("\n");
+    let fails = || FAULTS.iter().any(|word| kept.to_lowercase().contains(word));
+    if kept.chars().count() >= CHARS_MIN && !fails() {
+        *text = kept;
     }
 }
+
+/// By which a sentence speaks of checks that are no tests.
+const OTHERS: [&str; 8] = [
+    "lint", "type", "build", "compil", "check", "format", "clippy", "vet",
+];
+
+/// By which a text speaks of what failed.
+const FAULTS: [&str; 5] = ["fail", "error", "broke", "warning", " red "];
 
 /// Drops requests that say no more than a decision that was made with them.
 pub(super) fn drop_decided(requests: &mut Vec<Sourced<String>>, decisions: &[Sourced<Decision>]) {
@@ -173,7 +196,7 @@ mod tests {
     fn checks_that_pass_are_told_once() {
         let told = |text: &str| {
             let mut text = text.to_owned();
-            drop_passes(&mut text);
+            drop_passes(&mut text, [true, true]);
             text
         };
         let rest = "Carts are grouped by shop:\n- each group has a head with its name and a number";

@@ -12,7 +12,9 @@ use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
 use crate::rules::reports::{is_label, is_moved};
-use crate::rules::requests::{RequestKind, asks_leave, is_chatter, is_stale, offered, request};
+use crate::rules::requests::{
+    RequestKind, asks_leave, asks_something, is_chatter, is_stale, offered, request,
+};
 use crate::rules::words::sentences;
 use std::borrow::Cow;
 
@@ -464,7 +466,7 @@ fn asks(sentence: &str) -> bool {
     let is_aside = closed.len() < sentence.len()
         && sentence.ends_with(')')
         && sentence.find('(').is_some_and(|at| at > 0);
-    closed.ends_with('?') && !is_aside
+    closed.ends_with('?') && !(is_aside && !asks_leave(sentence) && !asks_something(closed))
 }
 
 /// `I did not push to main because the branch is protected`: what was decided against, with a reason.

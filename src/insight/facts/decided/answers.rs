@@ -60,7 +60,8 @@ pub(super) fn numbered(words: &str, agent: &str) -> Vec<Decision> {
 /// An answer that names several of the agent's lettered options, with what these stand for: `A for carts, B for shops`. One
 /// letter alone may be an article.
 pub(super) fn lettered(words: &str, agent: &str) -> Option<Decision> {
-    let is_own = words.len() <= ANSWER_BYTES_MAX && !words.contains(['\n', '?']);
+    let is_own =
+        words.len() <= ANSWER_BYTES_MAX && !words.contains(['\n', '?']) && picks_by_letter(words);
     let names = words.split(|c: char| !c.is_alphanumeric());
     let names = names.filter(|name| matches!(name.as_bytes(), [b'A'..=b'F']));
     let mut names: Vec<&str> = names.filter(|_| is_own).collect();
@@ -76,6 +77,42 @@ pub(super) fn lettered(words: &str, agent: &str) -> Option<Decision> {
             options.join("; ")
         ),
         ..Decision::default()
+    })
+}
+
+/// `A for carts`, `do B instead`: one of the letters stands where a pick does.
+fn picks_by_letter(words: &str) -> bool {
+    const BEFORE: [&str; 10] = [
+        "do", "with", "use", "take", "option", "pick", "choose", "prefer", "go", "want",
+    ];
+    const NOT: [&str; 8] = [
+        "mean",
+        "means",
+        "idea",
+        "difference",
+        "not",
+        "don't",
+        "both",
+        "nor",
+    ];
+    let lower = words.to_lowercase();
+    let mut all = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    if all.any(|word| NOT.contains(&word)) {
+        return false;
+    }
+    let is_letter = |word: &str| matches!(word.as_bytes(), [b'A'..=b'F']);
+    let plain: Vec<&str> = words.split_whitespace().collect();
+    let named = plain.iter().enumerate();
+    let mut named =
+        named.filter(|(_, word)| is_letter(word.trim_matches(|c: char| !c.is_alphanumeric())));
+    named.any(|(nth, _)| {
+        match nth
+            .checked_sub(1)
+            .map(|before| plain[before].to_lowercase())
+        {
+            None => true,
+            Some(before) => before.ends_with('.') || BEFORE.contains(&before.as_str()),
+        }
     })
 }
 
@@ -127,6 +164,8 @@ mod tests {
         );
         assert_eq!(told("A cart is blue"), None);
         assert_eq!(told("A and C"), None);
+        assert_eq!(told("I have no idea what A and B mean"), None);
+        assert_eq!(told("the shop of A and B"), None);
         assert_eq!(told("is A better than B?"), None);
     }
 }

@@ -2,8 +2,9 @@
 
 use super::super::line::LocatedItem;
 use super::super::prompts::{Prompt, exchange, opens};
+use super::became::changes;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
-use crate::rules::requests::is_idle;
+use crate::rules::requests::{goes_on, is_idle};
 use crate::rules::words::{content_words, is_same};
 
 /// What the next prompt is to one that was interrupted.
@@ -21,24 +22,25 @@ pub fn next_of(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>], nth: usize
     if !opens(prompt.line) || !opens(next.line) || !is_interrupted(exchange(lines, prompt.at)) {
         return None;
     }
+    let (asked, then) = (prompt.line.words(), next.line.words());
+    let begun = exchange(lines, prompt.at);
+    let is_done = || {
+        begun
+            .iter()
+            .flat_map(|line| line.item.findings)
+            .any(changes)
+    };
     let (own, new) = (said(prompt), said(next));
     match () {
-        () if own.len() >= ASKED_WORDS_MIN && is_anew(&own, &new) => Some(Next::Anew),
-        () if new.len() <= ADDED_WORDS_MAX
-            && new.len() < own.len()
-            && was_only_begun(lines, prompt) =>
-        {
-            Some(Next::GoesOn)
-        }
+        () if goes_on(then) && was_only_begun(begun) => Some(Next::GoesOn),
+        () if own.len() < ASKED_WORDS_MIN || is_done() => None,
+        () if is_anew(&own, &new) && is_alike(asked, then) => Some(Next::Anew),
         () => None,
     }
 }
 
 /// With fewer words two prompts are alike by chance.
 const ASKED_WORDS_MIN: usize = 4;
-
-/// With more words that say something a prompt asks for something of its own.
-const ADDED_WORDS_MAX: usize = 2;
 
 /// Words of a prompt that say something.
 fn said(prompt: &Prompt<'_, '_>) -> Vec<String> {
@@ -47,10 +49,23 @@ fn said(prompt: &Prompt<'_, '_>) -> Vec<String> {
     words
 }
 
-/// Most of the words stand in the other prompt, too.
+/// Of eight words at most one doesn't stand in the other prompt, too: what was said otherwise is something else.
 fn is_anew(own: &[String], new: &[String]) -> bool {
-    let is_told = |word: &&String| new.iter().any(|other| is_same(other, word));
-    own.iter().filter(is_told).count() * 4 >= own.len() * 3
+    let is_other = |word: &&String| !new.iter().any(|other| is_same(other, word));
+    own.iter().filter(is_other).count() <= own.len() / 8
+}
+
+/// Both ask for work, or both ask a question, and neither says no to the other.
+fn is_alike(one: &str, other: &str) -> bool {
+    let is_question = |text: &str| text.trim_end().ends_with('?');
+    let denies = |text: &str| {
+        let words = text.to_lowercase();
+        let mut words = words.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
+        words.any(|word| {
+            matches!(word, "not" | "never" | "no") || word.ends_with("n't") || word.ends_with("n’t")
+        })
+    };
+    is_question(one) == is_question(other) && denies(one) == denies(other)
 }
 
 fn is_interrupted(exchange: &[LocatedItem<'_>]) -> bool {
@@ -59,7 +74,7 @@ fn is_interrupted(exchange: &[LocatedItem<'_>]) -> bool {
 }
 
 /// The agent had said nothing yet.
-fn was_only_begun(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> bool {
-    let mut main = exchange(lines, prompt.at).iter().filter(|line| line.main);
+fn was_only_begun(begun: &[LocatedItem<'_>]) -> bool {
+    let mut main = begun.iter().filter(|line| line.main);
     main.all(|line| line.item.kind == ItemKind::Note)
 }
