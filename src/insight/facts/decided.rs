@@ -23,7 +23,7 @@ use crate::rules::replies::{
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::{content_words, is_same, sentences as all_sentences};
-use prose::{is_graded, is_prose, speaks_of_self};
+use prose::{before_terminal, is_graded, is_prose, speaks_of_self};
 
 /// Decisions of people in one session that are listed; more of them are seldom decisions.
 const DECISIONS_MAX: usize = 10;
@@ -327,6 +327,7 @@ fn own_words(words: &str) -> Option<&str> {
         return None;
     }
     let words = pasted_behind(words).map_or(words, |(own, _)| own);
+    let words = before_terminal(words);
     let headings = words.lines().filter(|line| line.starts_with('#')).count();
     (headings < HEADINGS_MIN).then_some(words)
 }

@@ -35,9 +35,33 @@ pub(super) fn is_prose(sentence: &str) -> bool {
     begins && is_long && !is_code && plain * 3 >= words * 2
 }
 
+/// Up to the first line that a shell's prompt begins: what follows is what was typed there, and what came of it.
+pub(super) fn before_terminal(words: &str) -> &str {
+    const MARKS: [&str; 3] = ["❯ ", "➜ ", "$ "];
+    let mut at = 0;
+    for line in words.split_inclusive('\n') {
+        if MARKS.iter().any(|mark| line.starts_with(mark)) {
+            return &words[..at];
+        }
+        at += line.len();
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_behind_a_shells_prompt_was_not_said() {
+        let words = "both work\n\n❯ shop sync\nSKIP carts: use the older one\n";
+        assert_eq!(before_terminal(words), "both work\n\n");
+        assert_eq!(before_terminal("$ shop\nkeep it"), "");
+        assert_eq!(
+            before_terminal("it costs\n7 $ a day"),
+            "it costs\n7 $ a day"
+        );
+    }
 
     #[test]
     fn a_finding_of_a_review_is_told_by_its_grade() {

@@ -1,6 +1,7 @@
 //! How far a branch is ahead of its remote one, as `git status` says it.
 
-/// `Your branch is ahead of 'origin/main' by 2 commits.`, `## main...origin/main [ahead 2]`: 2.
+/// `Your branch is ahead of 'origin/main' by 2 commits.`, `## main...origin/main [ahead 2]`, `and have 2 and 1 different commits
+/// each, respectively.`: 2.
 pub fn ahead(line: &str) -> Option<u64> {
     let count = |rest: &str| {
         rest.split(|c: char| !c.is_ascii_digit())
@@ -13,6 +14,9 @@ pub fn ahead(line: &str) -> Option<u64> {
     }
     if let Some(rest) = line.strip_prefix("Your branch is ahead of '") {
         return count(rest.split_once("' by ")?.1);
+    }
+    if let Some(rest) = line.strip_prefix("and have ") {
+        return count(rest).filter(|_| rest.contains(" different commit"));
     }
     let (_, remote) = line.strip_prefix("## ")?.split_once("...")?;
     match remote.split_once(" [") {
@@ -35,6 +39,11 @@ mod tests {
             ),
             ("Your branch is behind 'origin/main' by 2 commits", None),
             ("Your branch and 'origin/main' have diverged,", None),
+            (
+                "and have 4 and 3 different commits each, respectively.",
+                Some(4),
+            ),
+            ("and have 4 wheels", None),
             ("## main...origin/main", Some(0)),
             ("## main...origin/main [ahead 3, behind 1]", Some(3)),
             ("## main...origin/main [behind 1]", None),
