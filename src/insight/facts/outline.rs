@@ -91,19 +91,26 @@ impl<'l> Outline<'l> {
 /// A heading with the first points of its list: `- Fixed: one; two; and 3 more`.
 fn in_a_line(heading: &str, points: &[String], most: usize, bytes: usize) -> String {
     let head = without_mark(heading).trim_end_matches(':');
-    let own = points.iter().filter(|line| !line.starts_with(' '));
+    // a list may be indented as a whole
+    let indent = |line: &String| line.len() - line.trim_start().len();
+    let first = points.first().map_or(0, indent);
+    let own = points.iter().filter(|line| indent(line) <= first);
     let told: Vec<String> = own
+        .clone()
         .take(most)
         .map(|line| {
             let point = cut_late(&folded(without_mark(line)), bytes);
             point.trim_end_matches(['.', ':', ';']).to_owned()
         })
         .collect();
-    let more = match points_left(points).saturating_sub(told.len()) {
+    let more = match own.count().saturating_sub(told.len()) {
         0 => String::new(),
         left => format!("; and {left} more"),
     };
-    format!("- {head}: {}{more}", told.join("; "))
+    match told.is_empty() {
+        true => format!("- {head}"),
+        false => format!("- {head}: {}{more}", told.join("; ")),
+    }
 }
 
 /// One short line, no paragraph that ends with what leads to a list.
@@ -131,6 +138,16 @@ fn points_below(lines: &[String], lead: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_may_be_indented_as_a_whole() {
+        let points = ["   - one row", "     - of it", "   - two rows"].map(str::to_owned);
+        assert_eq!(
+            in_a_line("Carts:", &points, 1, 120),
+            "- Carts: one row; and 1 more"
+        );
+        assert_eq!(in_a_line("Carts:", &[], 1, 120), "- Carts");
+    }
 
     #[test]
     fn numbers_above_bullets_are_headings() {
