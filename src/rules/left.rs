@@ -1,8 +1,12 @@
 //! How agents say what is left when they stop, as a table (`left.yaml`).
 
+use super::paths::is_source;
 use super::sentence_cues::{SentenceCues, WrittenCues};
+use super::shell;
 use super::table;
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// The sentence says that something wasn't done, fails, or stays as it was.
@@ -30,31 +34,60 @@ pub fn is_spun_off(sentence: &str) -> bool {
     TABLE.spun_off.says(sentence)
 }
 
-/// What a comment in a line of code says is to be done; three words at least.
+/// What a comment in a line of code says is to be done, three words at least: `TODO: …`, `TODO(ada): …`, `TODO - …`. Nothing
+/// inside of a string.
 pub fn to_do(line: &str) -> Option<&str> {
     const WORDS_MIN: usize = 3;
-    let marks = TABLE.todos.marks.iter();
-    let (before, after) = marks
-        .filter_map(|mark| line.split_once(mark.as_str()))
-        .next()?;
+    let (before, after) = at_mark(line)?;
     let before = before.trim_end();
-    let opens = TABLE
-        .todos
-        .comments
-        .iter()
-        .any(|open| before.ends_with(open.as_str()));
-    // `TODO(ada): …`
+    let mut opens = TABLE.todos.comments.iter();
+    let opens = opens.any(|open| before.ends_with(open.as_str()));
     let after = match after.strip_prefix('(') {
         Some(named) => named.split_once(')')?.1,
-        None => after,
+        None if after.starts_with(':') || after.starts_with(" - ") => after,
+        None => return None,
     };
-    let is_mark = after.starts_with([':', ' ', '-']);
     let mut text = after.trim_matches([':', ' ', '-', '\t']);
     for end in &TABLE.todos.ends {
         text = text.strip_suffix(end.as_str()).unwrap_or(text).trim_end();
     }
+    let is_odd = |text: &str, mark: char| text.matches(mark).count() % 2 == 1;
+    let is_string = ['"', '\'', '`'].iter().any(|mark| is_odd(before, *mark))
+        || ['"', '`'].iter().any(|mark| is_odd(text, *mark))
+        || text.contains("\\n");
     let is_told = text.split_whitespace().count() >= WORDS_MIN;
-    (opens && is_mark && is_told).then_some(text)
+    (opens && is_told && !is_string).then_some(text)
+}
+
+/// What stands before and behind the mark of something that is to be done.
+pub fn at_mark(line: &str) -> Option<(&str, &str)> {
+    let mut marks = TABLE.todos.marks.iter();
+    marks.find_map(|mark| line.split_once(mark.as_str()))
+}
+
+/// Source of the project itself, in which a comment is its author's: nothing generated, nothing of others.
+pub fn holds_own_comments(path: &str) -> bool {
+    let path = format!("/{}", path.replace('\\', "/").to_lowercase());
+    let mut foreign = TABLE.todos.foreign.iter();
+    is_source(&path) && !foreign.any(|part| path.contains(part.as_str()))
+}
+
+/// A command line all of whose commands only read files, or put them into a history.
+pub fn only_reads(line: &str) -> bool {
+    let is_reader = |words: &[Cow<'_, str>]| {
+        let [first, rest @ ..] = words else {
+            return true;
+        };
+        let pair = rest.first().map(|second| format!("{first} {second}"));
+        let known = &TABLE.todos.readers;
+        known.contains(&**first) || pair.is_some_and(|pair| known.contains(&pair))
+    };
+    let reads = |command: &shell::Simple<'_>| {
+        let to = command.writes.as_deref();
+        to.is_none_or(|to| to == "/dev/null") && is_reader(&command.words)
+    };
+    let commands = shell::read(line);
+    !commands.is_empty() && commands.iter().all(reads)
 }
 
 #[derive(Deserialize)]
@@ -63,6 +96,8 @@ struct Todos {
     marks: Vec<String>,
     comments: Vec<String>,
     ends: Vec<String>,
+    readers: FxHashSet<String>,
+    foreign: Vec<String>,
     #[cfg(test)]
     samples: std::collections::BTreeMap<String, Option<String>>,
 }
@@ -117,6 +152,41 @@ mod tests {
         written.spun_off.samples.hold(is_spun_off);
         for (line, wants) in &written.todos.samples {
             assert_eq!(to_do(line), wants.as_deref(), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_that_only_read_are_known() {
+        for line in [
+            "cat cart.ts | head -5",
+            "git add cart.ts && git commit -m x",
+            "sed -n 1,9p cart.ts 2>/dev/null",
+        ] {
+            assert!(only_reads(line), "{line}");
+        }
+        for line in [
+            "sed -i s/a/b/ cart.ts",
+            "cat > cart.ts",
+            "git mv cart.ts shop.ts",
+            "grep -l a | xargs rm",
+        ] {
+            assert!(!only_reads(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn comments_of_others_are_not_the_projects() {
+        for path in ["/p/src/cart.ts", "cart.go"] {
+            assert!(holds_own_comments(path), "{path}");
+        }
+        for path in [
+            "/p/dist/cart.js",
+            "vendor/cart.go",
+            "/p/cart.pb.go",
+            "/p/cart.ipynb",
+            "/p/cart.org",
+        ] {
+            assert!(!holds_own_comments(path), "{path}");
         }
     }
 }

@@ -67,17 +67,17 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
     all
 }
 
-/// The agent's last sentence that says that something was made a task of its own.
+/// What the agent's last words say was made a task of its own; nothing where a person asked for more since.
 pub fn spun_off(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let words = lines.iter().rev();
-    let mut words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
-    words.find_map(|line| {
-        let text = folded(line.words());
-        let said = sentences(&text)
-            .map(without_mark)
-            .find(|said| is_spun_off(said))?;
-        Some(line.source(shortened(said, SENTENCE_CHARS_MAX)))
-    })
+    let ends = |line: &&LocatedItem<'_>| {
+        line.main && matches!(line.item.kind, ItemKind::Agent | ItemKind::Prompt)
+    };
+    let last = lines.iter().rfind(ends);
+    let last = last.filter(|line| line.item.kind == ItemKind::Agent)?;
+    let text = folded(last.words());
+    let mut said = sentences(&text).map(without_mark);
+    let said = said.find(|said| is_spun_off(said))?;
+    Some(last.source(shortened(said, SENTENCE_CHARS_MAX)))
 }
 
 /// A point of a list without its mark.

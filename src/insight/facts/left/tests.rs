@@ -262,3 +262,18 @@ fn changes_that_nobody_committed_are_left() {
     );
     assert!(says_uncommitted(later) && says_uncommitted(NO_COMMIT));
 }
+
+#[test]
+fn what_was_made_a_task_of_its_own_is_left_where_it_was_said_last() {
+    let said = "Agent: Carts add up. The old totals are wrong; I spun that off as a separate task.";
+    let said = LocatedItem::sample(ItemKind::Agent, 1, said, &[]);
+    let asked = LocatedItem::sample(ItemKind::Prompt, 2, "User: do it now", &[]);
+    let done = LocatedItem::sample(ItemKind::Agent, 3, "Agent: Mended them too.", &[]);
+    let left = spun_off(&[said]).expect("a step").what;
+    assert_eq!(
+        left,
+        "The old totals are wrong; I spun that off as a separate task."
+    );
+    assert_eq!(spun_off(&[said, asked]), None);
+    assert_eq!(spun_off(&[said, done]), None);
+}

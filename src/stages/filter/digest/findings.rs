@@ -115,7 +115,14 @@ impl Ended<'_> {
         let path = self.call.named_files().next().filter(|_| is_own);
         if let Some(path) = path {
             let path = line::absolute(path, self.call.cwd);
+            let rooted = ['/', '\\', '~'];
+            let is_outside = |cwd: &str| {
+                let within = line::relative(&path, Some(cwd));
+                within.starts_with(rooted) || within.as_bytes().get(1) == Some(&b':')
+            };
+            let is_foreign = self.call.cwd.is_some_and(is_outside);
             let todos = todos::todos(self.call, self.output.redactor).into_iter();
+            let todos = todos.filter(|(_, gone)| *gone || !is_foreign);
             found.extend(todos.map(|(text, gone)| Finding::Todo {
                 path: path.clone(),
                 text,

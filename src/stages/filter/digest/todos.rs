@@ -2,13 +2,16 @@
 
 use super::call::{DigestCall, TODOS};
 use super::line::{self, TEXT_CHARS_MAX};
-use crate::rules::left::to_do;
+use crate::rules::left::{at_mark, to_do};
 use crate::rules::secrets::Redactor;
 use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 
 /// More of one call are a skeleton, not something left.
 const TODOS_MAX: usize = 8;
+
+/// Of one call; where more are gone, any may be.
+const GONE_MAX: usize = 16;
 
 /// What is to be done, and whether the edit took it away; masked. Of a file that is written whole all of its text counts.
 pub fn todos(call: &DigestCall<'_>, redactor: &Redactor) -> Vec<(String, bool)> {
@@ -31,23 +34,55 @@ pub fn todos(call: &DigestCall<'_>, redactor: &Redactor) -> Vec<(String, bool)> 
         }
         _ => Vec::new(),
     };
-    let mut found = Vec::new();
+    let (mut found, mut come) = (Vec::new(), Vec::new());
     for [old, new] in &edits {
-        let (old, new): (Vec<&str>, Vec<&str>) = (
-            old.lines().filter_map(to_do).collect(),
-            new.lines().filter_map(to_do).collect(),
-        );
-        let gone = old.iter().filter(|text| !new.contains(text));
-        let gone = gone.map(|text| (*text, true));
-        let come = new.iter().filter(|text| !old.contains(text));
-        found.extend(
-            gone.chain(come.map(|text| (*text, false)))
-                .map(|(text, is_gone)| {
-                    let text = redactor.redact(text);
-                    (line::folded(&text, TEXT_CHARS_MAX).into_owned(), is_gone)
-                }),
-        );
+        found.extend(gone(old, new).into_iter().map(|text| (text, true)));
+        let old = of(old);
+        let new = of(new).into_iter().filter(|text| !old.contains(text));
+        come.extend(new.map(|text| (text, false)));
     }
-    found.truncate(TODOS_MAX);
-    found
+    if found.len() > GONE_MAX {
+        found = vec![("", true)];
+    }
+    come.truncate(TODOS_MAX);
+    let all = found.into_iter().chain(come).map(|(text, is_gone)| {
+        let text = redactor.redact(text);
+        (line::folded(&text, TEXT_CHARS_MAX).into_owned(), is_gone)
+    });
+    all.collect()
+}
+
+/// What a text says is to be done, outside of its strings of several lines.
+fn of(text: &str) -> Vec<&str> {
+    let mut inside = [false; 3];
+    let mut all = Vec::new();
+    for line in text.lines() {
+        if !inside.contains(&true) {
+            all.extend(to_do(line));
+        }
+        for (inside, mark) in inside.iter_mut().zip(["`", "\"\"\"", "'''"]) {
+            *inside ^= line.matches(mark).count() % 2 == 1;
+        }
+    }
+    all
+}
+
+/// What an old text has that the new one hasn't: behind a mark, however it is written, or nothing but words, which may be of a
+/// comment.
+fn gone<'t>(old: &'t str, new: &str) -> Vec<&'t str> {
+    let is_plain = |line: &&str| {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | '-' | ':');
+        line.contains(' ') && line.chars().all(is_word)
+    };
+    let is_single = !old.trim().contains('\n');
+    let lines = old.lines().filter_map(|line| {
+        let line = line.trim();
+        let bare = || Some(line).filter(|_| is_single).filter(is_plain);
+        let marked = at_mark(line)
+            .map(|(_, after)| to_do(line).unwrap_or(after.trim_matches([':', ' ', '-'])));
+        marked.or_else(bare)
+    });
+    lines
+        .filter(|text| text.is_empty() || !new.contains(text))
+        .collect()
 }

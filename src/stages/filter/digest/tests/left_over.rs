@@ -31,6 +31,18 @@ fn comments_that_an_edit_brings_or_takes_are_found() {
     let several =
         json!({"file_path": "/p/a.ts", "edits": [{"old_string": old, "new_string": new}]});
     assert_eq!(todos("MultiEdit", several), one(false));
+    let half = |old: &str| {
+        let gone = todos("Edit", edit(old, "b()"));
+        gone.into_iter()
+            .map(|(_, text, gone)| (text, gone))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(half("round it half"), [("round it half".to_owned(), true)]);
+    assert_eq!(half("TODO: round"), [("round".to_owned(), true)]);
+    let text = "let a = `\n// TODO: round it half up\n`";
+    assert_eq!(todos("Edit", edit("", text)), [], "a string");
+    let elsewhere = json!({"file_path": "/q/a.ts", "old_string": old, "new_string": new});
+    assert_eq!(todos("Edit", elsewhere), []);
     // nobody knows what stood in the file before
     let whole = json!({"file_path": "/p/a.ts", "content": new});
     assert_eq!(todos("Write", whole), []);
