@@ -1,6 +1,8 @@
 //! What commands look at that check a project, as a table (`check_words.yaml`). Knows words, not how a command ended.
 
+use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
+use super::words::sentences;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 #[cfg(test)]
@@ -15,6 +17,8 @@ impl CheckScope {
     const LINT: CheckScope = CheckScope(1);
     const TYPES: CheckScope = CheckScope(2);
     const BUILD: CheckScope = CheckScope(4);
+    /// What it does, which is for tests.
+    pub const TESTS: CheckScope = CheckScope(8);
 
     /// At nothing that is known.
     pub fn is_none(self) -> bool {
@@ -36,7 +40,8 @@ impl CheckScope {
         self.0 & other.0 != 0
     }
 
-    fn with(self, other: CheckScope) -> CheckScope {
+    /// What both look at.
+    pub fn with(self, other: CheckScope) -> CheckScope {
         CheckScope(self.0 | other.0)
     }
 }
@@ -120,8 +125,58 @@ pub fn is_look(text: &str) -> bool {
 
 /// Somebody read something again and has nothing against it.
 pub fn approves(text: &str) -> bool {
-    let text = text.to_lowercase();
-    TABLE.approved.iter().any(|word| text.contains(word))
+    text.lines()
+        .flat_map(sentences)
+        .any(|sentence| SAID.approved.says(sentence))
+}
+
+/// The sentence says that nobody looked, or that nobody knows.
+pub fn is_unseen(sentence: &str) -> bool {
+    SAID.unseen.says(sentence)
+}
+
+/// The sentence is of a person who took a look.
+pub fn is_tried(sentence: &str) -> bool {
+    SAID.tried.says(sentence)
+}
+
+/// What has to run for a point of a plan to be answered; nothing where that is no matter of tests and checks.
+pub fn asked_by(point: &str) -> CheckScope {
+    let point = point.to_lowercase();
+    let points = &TABLE.points;
+    let kinds = [
+        (&points.tests, CheckScope::TESTS),
+        (&points.types, CheckScope::TYPES),
+        (&points.lint, CheckScope::LINT),
+        (&points.build, CheckScope::BUILD),
+    ];
+    let asks = |words: &[String]| words.iter().any(|word| point.contains(word.as_str()));
+    let asked = kinds.iter().filter(|(words, _)| asks(words));
+    asked.fold(CheckScope::default(), |all, (_, one)| all.with(*one))
+}
+
+/// Code of this language is commands.
+pub fn is_commands(language: &str) -> bool {
+    TABLE.fences.contains(language)
+}
+
+/// A heading over what nobody is to do now.
+pub fn leaves_out(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    let mut words = TABLE.left_out.iter();
+    words.any(|word| heading.contains(word.as_str()))
+}
+
+/// A call shows a page or runs the program; in small letters.
+pub fn shows_page(call: &str) -> bool {
+    let mut words = TABLE.looked_calls.iter();
+    words.any(|word| call.contains(word.as_str()))
+}
+
+/// A sentence speaks of a look; in small letters.
+pub fn speaks_of_look(sentence: &str) -> bool {
+    let mut words = TABLE.looked_words.iter();
+    words.any(|word| sentence.contains(word.as_str()))
 }
 
 type Kind = fn(&Table) -> &Words;
@@ -146,7 +201,14 @@ struct Table {
     by_hand: FxHashSet<String>,
     looks: Vec<String>,
     shown: Vec<String>,
-    approved: Vec<String>,
+    approved: WrittenCues,
+    unseen: WrittenCues,
+    tried: WrittenCues,
+    points: Points,
+    fences: FxHashSet<String>,
+    left_out: Vec<String>,
+    looked_calls: Vec<String>,
+    looked_words: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
@@ -160,6 +222,15 @@ struct Words {
     commands: Vec<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Points {
+    tests: Vec<String>,
+    types: Vec<String>,
+    lint: Vec<String>,
+    build: Vec<String>,
+}
+
 impl Words {
     fn has(&self, word: &str) -> bool {
         self.programs.contains(word) || self.words.contains(word)
@@ -167,6 +238,19 @@ impl Words {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("check_words")));
+
+/// What sentences say of looks.
+struct Said {
+    approved: SentenceCues,
+    unseen: SentenceCues,
+    tried: SentenceCues,
+}
+
+static SAID: LazyLock<Said> = LazyLock::new(|| Said {
+    approved: TABLE.approved.clone().into(),
+    unseen: TABLE.unseen.clone().into(),
+    tried: TABLE.tried.clone().into(),
+});
 
 #[cfg(test)]
 mod tests {
@@ -190,7 +274,28 @@ mod tests {
             assert!(!heads_verification(heading), "{heading}");
         }
         assert!(is_by_hand("Verification Checklist") && !is_by_hand("Verification"));
-        assert!(approves("The file looks good.") && !approves("Let me look."));
+        assert!(approves("I read it.\nThe file looks good.") && !approves("Let me look."));
+        assert!(leaves_out("Not in this change") && !leaves_out("Carts"));
+    }
+
+    #[test]
+    fn what_sentences_say_of_looks_is_known() {
+        TABLE.approved.samples.hold(|said| SAID.approved.says(said));
+        TABLE.unseen.samples.hold(is_unseen);
+        TABLE.tried.samples.hold(is_tried);
+    }
+
+    #[test]
+    fn points_of_tests_and_checks_are_known() {
+        for (point, wants) in [
+            ("All existing tests pass", CheckScope::TESTS),
+            ("No TypeScript errors", CheckScope::TYPES),
+            ("Run the linter", CheckScope::LINT),
+            ("Build the project", CheckScope::BUILD),
+            ("Manual testing: open a cart", CheckScope::default()),
+        ] {
+            assert_eq!(asked_by(point), wants, "{point}");
+        }
     }
 
     #[test]

@@ -1,12 +1,17 @@
 //! What the plan that was asked for wants verified and nobody did: commands that no call ran, looks that nobody
 //! took. Says nothing where it can't be sure: where another agent worked, or somebody speaks of it.
 
+use super::command_forms::command_of;
 use super::line::LocatedItem;
+use super::ran::call;
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
-use crate::rules::check_words::{approves, heads_verification, is_by_hand, is_look};
+use crate::rules::check_words::{
+    CheckScope, approves, asked_by, heads_verification, is_by_hand, is_commands, is_look, is_tried,
+    is_unseen, leaves_out, scope, shows_page, speaks_of_look,
+};
 use crate::rules::commands;
 use crate::rules::left::is_yours;
 use crate::rules::tools::{AnswerKind, tool};
@@ -14,6 +19,9 @@ use crate::rules::words::{content_words, sentences};
 
 /// Longer lists of commands are no next steps.
 const STEPS_MAX: usize = 2;
+
+/// Of longer lists nobody knows what is open.
+const POINTS_MAX: usize = 40;
 
 /// Longer points have more in them than a look.
 const POINT_CHARS_MAX: usize = 140;
@@ -31,20 +39,47 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
     let after = &lines[at + 1..];
     let is_prompt = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Prompt;
     let is_over = has_ended || after.iter().any(is_prompt);
-    if points.is_empty() || !is_over || !is_done_here(after) {
+    let is_list = (1..=POINTS_MAX).contains(&points.len());
+    if !is_list || !is_over || !is_done_here(after) {
         return Vec::new();
     }
-    let (looks, others): (Vec<&Point>, Vec<&Point>) =
-        points.iter().partition(|point| point.is_look());
+    let ran = ran(after);
+    let is_open = |point: &&Point| !ran.covers(asked_by(&point.text));
+    let (looks, others): (Vec<&Point>, Vec<&Point>) = points
+        .iter()
+        .filter(is_open)
+        .partition(|point| point.is_look());
     let not_run = others
         .iter()
-        .filter_map(|point| not_run(&point.text, after));
+        .filter_map(|point| not_run(&point.text, after, ran));
     let last = last_words(after);
-    let open = looks.iter().filter(|point| !is_answered(point, last));
+    let said = said(last);
+    let open = looks
+        .iter()
+        .filter(|point| !is_answered(point, last, &said));
     let open: Vec<&str> = open.map(|point| point.text.as_str()).collect();
     let looks = by_hand(&open).filter(|_| !is_looked_at(after));
     let steps = not_run.take(STEPS_MAX).chain(looks);
     steps.map(|step| lines[at].source(step)).collect()
+}
+
+/// What the tests and checks that ran look at.
+fn ran(after: &[LocatedItem<'_>]) -> CheckScope {
+    let commands = after.iter().filter_map(|line| command_of(call(line)?));
+    commands.fold(CheckScope::default(), |all, command| {
+        all.with(looked_at(command))
+    })
+}
+
+/// What a command that checks or tests looks at.
+fn looked_at(command: &str) -> CheckScope {
+    let tests = match commands::test_commands(command).is_empty() {
+        true => CheckScope::default(),
+        false => CheckScope::TESTS,
+    };
+    let checks = commands::checks(command);
+    let checks = checks.iter().map(|check| scope(&check.words.join(" ")));
+    checks.fold(tests, CheckScope::with)
 }
 
 /// Something that the plan wants verified.
@@ -71,9 +106,8 @@ fn last_words<'l, 't>(after: &'l [LocatedItem<'t>]) -> &'l [LocatedItem<'t>] {
 }
 
 /// The agent read the file that the point names and found it good, or says in its words what it asks for.
-fn is_answered(point: &Point, last: &[LocatedItem<'_>]) -> bool {
+fn is_answered(point: &Point, last: &[LocatedItem<'_>], said: &[Vec<String>]) -> bool {
     const SHARED_MIN: usize = 3;
-    let is_said = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
     let reads = |line: &LocatedItem<'_>| {
         let text = line.words();
         let name = text.split('(').next().unwrap_or_default();
@@ -89,22 +123,29 @@ fn is_answered(point: &Point, last: &[LocatedItem<'_>]) -> bool {
         return true;
     }
     let words = content_words(&point.text);
-    last.iter().filter(|line| is_said(line)).any(|line| {
-        // who is told how to look has not been told that somebody did
-        let tells_how = |said: &str| {
-            let is_order = said.starts_with("Run ") || said.to_lowercase().contains("you ");
-            is_order || said.ends_with('?') || is_yours(said)
-        };
-        let said = line.words().lines().flat_map(sentences);
-        let mut said = said.map(str::trim).filter(|said| !tells_how(said));
-        said.any(|said| {
-            let said = content_words(said);
-            let shared = words.iter().filter(|word| said.contains(word)).count();
-            let mut pairs = words.windows(2);
-            let is_pair = |pair: &[String]| said.windows(2).any(|other| other == pair);
-            shared >= SHARED_MIN && shared * 2 >= words.len() && pairs.any(is_pair)
-        })
+    said.iter().any(|said| {
+        let shared = words.iter().filter(|word| said.contains(word)).count();
+        let mut pairs = words.windows(2);
+        let is_pair = |pair: &[String]| said.windows(2).any(|other| other == pair);
+        shared >= SHARED_MIN && shared * 2 >= words.len() && pairs.any(is_pair)
     })
+}
+
+fn is_said(line: &LocatedItem<'_>) -> bool {
+    line.main && line.item.kind == ItemKind::Agent
+}
+
+/// The words of each of the agent's sentences that may tell of a look.
+fn said(last: &[LocatedItem<'_>]) -> Vec<Vec<String>> {
+    // who is told how to look has not been told that somebody did
+    let tells_how = |said: &str| {
+        let is_order = said.starts_with("Run ") || said.to_lowercase().contains("you ");
+        is_order || said.ends_with('?') || is_yours(said) || is_unseen(said)
+    };
+    let lines = last.iter().filter(|line| is_said(line));
+    let said = lines.flat_map(|line| line.words().lines().flat_map(sentences));
+    let said = said.map(str::trim).filter(|said| !tells_how(said));
+    said.map(content_words).collect()
 }
 
 /// Names of files in a text.
@@ -138,29 +179,27 @@ fn is_done_here(after: &[LocatedItem<'_>]) -> bool {
 fn points(plan: &str) -> Vec<Point> {
     // the level of the heading, and whether what stands below is to be looked at
     let mut inside: Option<(usize, bool)> = None;
-    let mut is_code = false;
+    // whether code is commands
+    let mut code: Option<bool> = None;
     let mut points: Vec<Point> = Vec::new();
     for line in plan.lines() {
-        if line.trim_start().starts_with("```") {
-            is_code = !is_code;
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            code = match code {
+                Some(_) => None,
+                None => Some(is_commands(language.trim())),
+            };
             continue;
         }
         // a fence that nobody closed
-        is_code &= !(line.starts_with("##") && heads_verification(line.trim_matches(['#', ' '])));
-        if is_code {
-            points.extend(inside.and_then(|_| command(line)));
+        if line.starts_with("##") && heads_verification(line.trim_matches(['#', ' '])) {
+            code = None;
+        }
+        if let Some(is_commands) = code {
+            points.extend(inside.filter(|_| is_commands).and_then(|_| command(line)));
             continue;
         }
         if line.starts_with('#') {
-            let level = line.chars().take_while(|c| *c == '#').count();
-            let heading = line.trim_matches(['#', ' ', ':']);
-            inside = match inside {
-                _ if heads_verification(heading) => Some((level, is_by_hand(heading))),
-                Some((outer, by_hand)) if level > outer => {
-                    Some((outer, by_hand || is_by_hand(heading)))
-                }
-                _ => None,
-            };
+            inside = below(line, inside);
             continue;
         }
         let Some((_, by_hand)) = inside else { continue };
@@ -176,6 +215,18 @@ fn points(plan: &str) -> Vec<Point> {
         }
     }
     points
+}
+
+/// Where a heading leads: the level of the one over what is to be verified, and whether that is to be looked at.
+fn below(line: &str, inside: Option<(usize, bool)>) -> Option<(usize, bool)> {
+    let level = line.chars().take_while(|c| *c == '#').count();
+    let heading = line.trim_matches(['#', ' ', ':']);
+    match inside {
+        _ if heads_verification(heading) => Some((level, is_by_hand(heading))),
+        _ if leaves_out(heading) => None,
+        Some((outer, by_hand)) if level > outer => Some((outer, by_hand || is_by_hand(heading))),
+        _ => None,
+    }
 }
 
 /// `bun run dev  # Visual check`: a command that checks, or one whose comment says that somebody is to look.
@@ -198,18 +249,22 @@ fn codes(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The text of `- …` or `1. …` that is not below another one.
+/// The text of `- …` or `1. …` that is not below another one, without its box; none where that is ticked.
 fn point(line: &str) -> Option<&str> {
     let plain = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
-    plain.or_else(|| {
+    let text = plain.or_else(|| {
         let digits = line.find(|c: char| !c.is_ascii_digit());
         line[digits.filter(|at| *at > 0)?..].strip_prefix(". ")
-    })
+    })?;
+    let is_ticked = text.starts_with("[x] ") || text.starts_with("[X] ");
+    let text = text.strip_prefix("[ ]").unwrap_or(text).trim_start();
+    (!is_ticked).then_some(text)
 }
 
 /// A check that a point names and nobody ran.
-fn not_run(point: &str, after: &[LocatedItem<'_>]) -> Option<String> {
-    let is_left = |code: &&str| is_check(code) && !is_spoken_of(code, after);
+fn not_run(point: &str, after: &[LocatedItem<'_>], ran: CheckScope) -> Option<String> {
+    let is_left =
+        |code: &&str| is_check(code) && !ran.covers(looked_at(code)) && !is_spoken_of(code, after);
     codes(point)
         .find(is_left)
         .map(|code| format!("{NOT_RUN}`{code}`"))
@@ -247,33 +302,15 @@ fn plain(point: &str) -> &str {
 
 /// Something that can show a page or runs the program was called, or the agent speaks of a look.
 fn is_looked_at(after: &[LocatedItem<'_>]) -> bool {
-    const CALLS: [&str; 8] = [
-        "localhost",
-        "browser",
-        "playwright",
-        "chrome",
-        "screenshot",
-        " dev",
-        " start",
-        " serve",
-    ];
-    const WORDS: [&str; 7] = [
-        "visual check",
-        "visual test",
-        "visual verif",
-        "visually",
-        "manual",
-        "browser",
-        "in the app",
-    ];
     after.iter().any(|line| {
-        let text = line.item.text.to_lowercase();
+        let text = line.words().to_lowercase();
         match line.item.kind {
-            ItemKind::Digest => CALLS.iter().any(|word| text.contains(word)),
+            ItemKind::Digest => shows_page(&text),
             ItemKind::Agent | ItemKind::Prompt | ItemKind::Aside => {
                 // who asks about a look has not taken one
                 let mut said = sentences(&text).filter(|sentence| !sentence.ends_with('?'));
-                said.any(|said| WORDS.iter().any(|word| said.contains(word)))
+                let is_person = line.main && line.item.kind == ItemKind::Prompt;
+                said.any(|said| speaks_of_look(said) || is_person && is_tried(said))
             }
             _ => false,
         }
@@ -444,5 +481,42 @@ mod tests {
         let said = "Agent: All of it is in\n\nRun it, open `localhost:7000` and add two carts of one shop.";
         let told = told(&[(ItemKind::Prompt, plan), edit, (ItemKind::Agent, said)]);
         assert_eq!(told.len(), 1);
+    }
+
+    #[test]
+    fn what_ran_answers_points_of_tests_and_checks() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Testing Checklist\n\n- [ ] All existing tests pass\n- [ ] Run the linter\n\
+            - [x] Pay a cart\n- [ ] Add a cart\n\n```ts\nmake test(cart)\n```\n\n### Out of scope\n- [ ] Old carts of the shop";
+        let plan = (ItemKind::Prompt, plan);
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let test = (ItemKind::Digest, "Action: Bash(npm test) → passed 9/9");
+        let lint = (ItemKind::Digest, "Action: Bash(npx eslint src) → ok");
+        let wants = |open: &str| [format!("To be checked, as the plan asks: {open}")];
+        assert_eq!(
+            told(&[plan, edit, test]),
+            wants("Run the linter; Add a cart")
+        );
+        assert_eq!(told(&[plan, edit, test, lint]), wants("Add a cart"));
+        let tried = (ItemKind::Prompt, "User: I tested it, works great");
+        let none: [&str; 0] = [];
+        assert_eq!(told(&[plan, edit, test, lint, tried]), none);
+    }
+
+    #[test]
+    fn who_could_not_see_it_has_not_looked() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Verification\n\n1. Manual review: read SHOP.md, its parts follow the order of a shop";
+        let plan = (ItemKind::Prompt, plan);
+        let edit = (ItemKind::Digest, "Action: Edit(SHOP.md) → +1 −0");
+        let read = (ItemKind::Digest, "Action: Read(SHOP.md) → 40 lines, 2 KB");
+        for said in [
+            "Agent: It doesn't look good: nothing of it is correct.",
+            "Agent: I could not see whether its parts follow the order of a shop.",
+        ] {
+            assert_eq!(
+                told(&[plan, edit, read, (ItemKind::Agent, said)]).len(),
+                1,
+                "{said}"
+            );
+        }
     }
 }
