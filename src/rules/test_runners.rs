@@ -129,15 +129,34 @@ impl TestRun {
         if self.failed == 0 {
             return Some(self);
         }
-        let says = |words: &&String| {
-            let lines = parts.iter().flat_map(|part| part.lines());
-            lines.filter(|line| line.contains(words.as_str())).count() as u64 >= self.failed
-        };
-        if self.passed == 0 && TABLE.unrun.iter().any(|words| says(&words)) {
+        let unrun = each(&TABLE.unrun, parts);
+        let unrun = unrun.map(|(pattern, part)| pattern.regex().find_iter(part).count() as u64);
+        if self.passed == 0 && unrun.sum::<u64>() >= self.failed {
             return None;
         }
-        self.cause = TABLE.causes.iter().find(says).map(String::as_str);
+        let is_whole = self.packages && self.whole && parts[1].is_empty();
+        let mut causes = TABLE.causes.iter().filter(|_| is_whole);
+        let cause = causes.find(|words| self.is_said_of_each(&parts[0], words));
+        self.cause = cause.map(String::as_str);
         Some(self)
+    }
+
+    /// What is printed of each package that failed has these words, as often as tests of it failed.
+    fn is_said_of_each(&self, output: &str, words: &str) -> bool {
+        let (mut said, mut failed, mut packages) = (0u64, 0u64, 0u64);
+        for line in output.lines() {
+            said += u64::from(line.contains(words));
+            failed += u64::from(line.trim_start().starts_with("--- FAIL: "));
+            let is_red = line.starts_with("FAIL\t");
+            if is_red && said < failed.max(1) {
+                return false;
+            }
+            packages += u64::from(is_red);
+            if is_red || line.starts_with("ok  \t") || line.starts_with("?   \t") {
+                (said, failed) = (0, 0);
+            }
+        }
+        packages == self.failed
     }
 }
 
@@ -157,7 +176,7 @@ static TABLE: LazyLock<Table> =
 struct Table {
     idle: FxHashSet<String>,
     kin: Vec<Vec<String>>,
-    unrun: Vec<String>,
+    unrun: Vec<TextPattern>,
     causes: Vec<String>,
     runners: Vec<Row>,
     coverage: Vec<CoverageRow>,
@@ -170,7 +189,7 @@ struct Table {
 struct Written {
     idle: Vec<Vec<String>>,
     kin: Vec<Vec<String>>,
-    unrun: Vec<String>,
+    unrun: Vec<TextPattern>,
     causes: Vec<String>,
     runners: Vec<Row>,
     coverage: Vec<CoverageRow>,
