@@ -9,17 +9,21 @@ use crate::rules::commands::{TestScope, may_be_one_place};
 /// More of them are a list of what ran, not of how the work ended.
 const OTHERS_MAX: usize = 3;
 
-/// In their order. One that failed is told only where nothing was changed after it and nobody says that tests pass.
+/// In their order. One that failed is told only where nothing was changed after it and nobody says that tests pass; none that
+/// passed where its runner's last run failed, for whatever sake.
 pub(super) fn others(lines: &[LocatedItem<'_>], runs: &[Run<'_>], last: &Run<'_>) -> Vec<OtherRun> {
     let mut kept: Vec<(&Run<'_>, Option<String>)> = Vec::new();
-    let of_work = |run: &&Run<'_>| run.standing == Standing::Work && run.at <= last.at;
-    for run in runs.iter().filter(of_work) {
+    let of_work = |run: &Run<'_>| run.standing == Standing::Work && run.at <= last.at;
+    let counts = |run: &&Run<'_>| of_work(run) || run.counts.failed > 0;
+    for run in runs.iter().filter(counts) {
         let place = place(&lines[..=run.at]);
         let is_same = |(known, at): &(&Run<'_>, Option<String>)| {
             is_runner(known, run) && may_be_one_place(at.as_deref(), place.as_deref())
         };
         kept.retain(|known| !is_same(known));
-        kept.push((run, place));
+        if of_work(run) {
+            kept.push((run, place));
+        }
     }
     let own = place(&lines[..=last.at]);
     let is_last = |run: &Run<'_>, at: Option<&str>| {

@@ -289,3 +289,20 @@ fn each_runner_is_told_with_its_own_last_run() {
         assert_eq!(others(&found), []);
     }
 }
+
+#[test]
+fn a_runner_whose_last_run_failed_is_not_told_by_an_earlier_one_that_passed() {
+    let green = || (NPM, run(9, 0));
+    let cargo = ("Action: Bash(cargo test) → …", of("cargo test", 5, 0));
+    let filtered = (
+        "Action: Bash(npm test 2>&1 | grep -E 'FAIL|rror') → …",
+        run(6, 3),
+    );
+    let others = |items: &[(&str, Vec<Finding>)]| runs(items).expect("runs").others.len();
+    assert_eq!(others(&[green(), cargo.clone()]), 1);
+    assert_eq!(others(&[green(), filtered.clone(), cargo.clone()]), 0);
+    assert_eq!(others(&[green(), cargo.clone(), filtered.clone()]), 0);
+    assert_eq!(others(&[filtered, green(), cargo.clone()]), 1);
+    let excuse = ("Agent: That failure is pre-existing.", vec![]);
+    assert_eq!(others(&[green(), (NPM, run(6, 3)), excuse, cargo]), 0);
+}
