@@ -58,6 +58,11 @@ pub fn ci_passes(words: &str) -> Option<&str> {
     TABLE.ci_passes.found(words).last().map(str::trim)
 }
 
+/// Somebody may say how checks elsewhere ended, well or not.
+pub fn says_ci_ended(words: &str) -> bool {
+    TABLE.ci_ended.found(words).next().is_some()
+}
+
 /// The sentence of an agent's words that says of what fails or complains that it isn't of this work.
 pub fn excuse(words: &str) -> Option<&str> {
     let mut said = TABLE.others.found(words);
@@ -109,6 +114,7 @@ struct Written {
     passes_named: WrittenCues,
     checks_pass: WrittenCues,
     ci_passes: WrittenCues,
+    ci_ended: WrittenCues,
     passes_list: WrittenCues,
     excuses: WrittenCues,
     fails: WrittenCues,
@@ -123,6 +129,7 @@ struct Table {
     passes_named: SentenceCues,
     checks_pass: SentenceCues,
     ci_passes: SentenceCues,
+    ci_ended: SentenceCues,
     passes_list: SentenceCues,
     excuses: SentenceCues,
     fails: SentenceCues,
@@ -139,6 +146,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         passes_named: written.passes_named.into(),
         checks_pass: written.checks_pass.into(),
         ci_passes: written.ci_passes.into(),
+        ci_ended: written.ci_ended.into(),
         passes_list: written.passes_list.into(),
         excuses: written.excuses.into(),
         fails: written.fails.into(),
@@ -167,6 +175,7 @@ mod tests {
         checks.hold(|words| checks_pass(words).is_some());
         let ci = &written.ci_passes.samples;
         ci.hold(|words| ci_passes(words).is_some());
+        written.ci_ended.samples.hold(says_ci_ended);
         written
             .passes_list
             .samples

@@ -12,7 +12,8 @@ use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::check_words::{runs_tasks, scope};
 use crate::rules::commands::{
     CheckEnd, CommandCheck, bare, checks as checks_of, fixers, is_absent, is_ci_open, is_clean,
-    is_fixer, is_missing, is_written, may_be_one_place, only_lists, prints_only_faults, watches_ci,
+    is_fixer, is_missing, is_only_built, is_written, may_be_one_place, only_lists, passes_end,
+    prints_only_faults, watches_ci,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
@@ -133,7 +134,8 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
             all.push(Seen {
                 at,
                 passed: state,
-                is_missing: call.failed && is_missing(call.output),
+                missing: (call.failed && is_missing(call.output, &check.program))
+                    .then(|| check.program.clone()),
                 failed,
                 is_ci,
                 run: line.source(CheckRun {
@@ -198,12 +200,14 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
     })
 }
 
-/// That the program of a check isn't there, and nothing else looked at the same then.
+/// That the program of a check isn't there, and nothing else looked at the same, before or after.
 pub fn not_there(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let mut all = seen(lines).into_iter().rev();
     let missing = all.find(|seen| {
-        let later = &lines[seen.at + 1..];
-        seen.is_missing && !is_superseded(&seen.run.what, later, Overlap::Some)
+        let program = seen.missing.as_deref();
+        let ran = |program| lines.iter().any(|line| may_run(line, program));
+        program.is_some_and(|program| !ran(program))
+            && !is_superseded(&seen.run.what, lines, Overlap::Some)
     })?;
     let changed = lines.iter().any(|line| changes(line, |_| true));
     let step = format!("{MISSING}{}", missing.run.what.command);
@@ -211,6 +215,17 @@ pub fn not_there(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
         what: step,
         episode: missing.run.episode,
         line: missing.run.line,
+    })
+}
+
+/// The line's command names the program and worked, or checked something with another end than that it isn't there.
+fn may_run(line: &LocatedItem<'_>, program: &str) -> bool {
+    let is_of_word = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let ran = RanCommand::of(line).or_else(|| RanCommand::begun(line));
+    ran.is_some_and(|ran| {
+        let mut words = ran.command.split(|c| !is_of_word(c));
+        let is_told = || !is_absent(ran.output) && !checks_of(ran.command).is_empty();
+        words.any(|word| word == program) && (!ran.failed || is_told())
     })
 }
 
@@ -266,8 +281,8 @@ struct Seen {
     at: usize,
     /// How the last run ended, where anybody knows.
     passed: Option<bool>,
-    /// Its program isn't there.
-    is_missing: bool,
+    /// Its program, where that isn't there.
+    missing: Option<String>,
     /// One before it failed.
     failed: bool,
     /// It tells of checks that run elsewhere.
@@ -309,10 +324,27 @@ impl RanCommand<'_> {
             CheckEnd::Printed if is_size(self.output) && prints_only_faults(&check.words) => {
                 Some(false)
             }
-            CheckEnd::Printed if passed_line(self.output).is_some() => Some(true),
-            CheckEnd::Output | CheckEnd::Printed => {
-                is_clean(self.output).or_else(|| self.is_shown().then_some(true))
-            }
+            CheckEnd::Output | CheckEnd::Printed => self.printed(check),
+        }
+    }
+
+    /// What was printed of a command says that nothing was wrong, or that something was.
+    fn printed(&self, check: &CommandCheck) -> Option<bool> {
+        let passed = passed_line(self.output);
+        let last = self.output.rsplit(" · ").next().unwrap_or_default();
+        let is_piped = check.end == CheckEnd::Printed;
+        let has_end = !is_piped || passes_end(self.command);
+        if is_only_built(&check.words, passed.unwrap_or(last)) {
+            return None;
+        }
+        match is_clean(self.output) {
+            _ if is_piped && passed.is_some() => has_end.then_some(true),
+            // more of it came behind what was well
+            Some(true) if is_piped && is_clean(last) != Some(true) => None,
+            Some(true) if last == self.output => Some(true),
+            Some(true) => has_end.then_some(true),
+            Some(false) => Some(false),
+            None => (has_end && self.is_shown()).then_some(true),
         }
     }
 

@@ -1,15 +1,15 @@
 //! Which later runs, here and elsewhere, say as much of the work as a check that failed.
 
 use super::line::LocatedItem;
-use super::ran::{RUNNING, RanCommand};
+use super::ran::{RUNNING, RanCommand, call};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, SessionCommit, Sourced};
 use crate::rules::check_words::{CheckScope, runs_tasks, scope};
 use crate::rules::commands::{
-    CommandCheck, bare, checks, is_ci_open, is_clean, may_be_one_place, watches_ci,
+    CommandCheck, bare, checks, is_ci_open, is_clean, may_be_one_place, names_ci, watches_ci,
 };
-use crate::rules::test_words::{checks_pass, ci_passes};
+use crate::rules::test_words::{checks_pass, ci_passes, says_ci_ended};
 
 /// How much of what a check looks at another run has to look at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,19 +121,21 @@ pub fn queued_at_last(
     };
     let at = lines.iter().rposition(lists)?;
     let mut later = lines[at + 1..].iter();
-    if later.any(|line| looks_at_ci(line) || says_ci_passes(line)) {
+    if looks_on(&lines[at]) || later.any(may_tell_of_ci) {
         return None;
     }
+    // the last one of each title, where none of it is done
     let state_of = |commit: &SessionCommit| {
-        let mut findings = lines[at].item.findings.iter();
-        findings.find_map(|finding| match finding {
-            Finding::CheckElsewhere { title, state }
-                if *title == commit.subject && state != "completed" =>
-            {
-                Some(state.replace('_', " "))
+        let findings = lines[at].item.findings.iter();
+        let states = findings.filter_map(|finding| match finding {
+            Finding::CheckElsewhere { title, state } => {
+                (*title == commit.subject).then_some(state.as_str())
             }
             _ => None,
-        })
+        });
+        let states: Vec<&str> = states.collect();
+        let last = states.last().filter(|_| !states.contains(&"completed"));
+        last.map(|state| state.replace('_', " "))
     };
     let mut sent = commits.iter().rev().filter(|commit| commit.what.pushed);
     sent.find_map(|commit| {
@@ -142,6 +144,21 @@ pub fn queued_at_last(
             "The run of CI for {hash} was {state} when it was looked at last"
         )))
     })
+}
+
+/// The call that lists checks elsewhere looks at them in another way too, or nobody knows.
+fn looks_on(line: &LocatedItem<'_>) -> bool {
+    let call = call(line).unwrap_or_default();
+    call.contains('…') || names_ci(&call.replace("gh run list", ""))
+}
+
+/// A call names checks elsewhere, or somebody says how some ended.
+fn may_tell_of_ci(line: &LocatedItem<'_>) -> bool {
+    match line.item.kind {
+        ItemKind::Digest => looks_at_ci(line) || names_ci(line.words()),
+        ItemKind::Agent | ItemKind::Prompt => says_ci_ended(line.words()),
+        _ => false,
+    }
 }
 
 /// Whether a call that looked at checks elsewhere shows that they failed; who reads why they did looks at them no more. Of
@@ -259,5 +276,27 @@ mod tests {
         ] {
             assert_eq!(told(lines), None);
         }
+        let both = [queued[0].clone(), done[0].clone()];
+        assert_eq!(told(&[call(&both[..])]), None);
+        let watched = "Action: Bash(gh run list -L1 && gh run watch 7) → 9 lines, 1 KB";
+        let watched = LocatedItem::sample(ItemKind::Digest, 2, watched, &queued);
+        assert_eq!(told(&[watched]), None);
+        let later = |kind, text| {
+            let later = LocatedItem::sample(kind, 3, text, &[]);
+            told(&[call(&queued[..]), later])
+        };
+        for closing in [
+            "Action: Bash(gh api repos/shop/cart/actions/runs/7) → done",
+            "Action: mcp__github__get_workflow_run(7) → 20 lines, 1 KB",
+            "Action: Bash(gh pr view 7 --json statusCheckRollup) → done",
+        ] {
+            assert_eq!(later(ItemKind::Digest, closing), None, "{closing}");
+        }
+        let by_person = later(ItemKind::Prompt, "User: CI is green");
+        assert_eq!(by_person, None);
+        let failed = later(ItemKind::Agent, "Agent: The run failed.");
+        assert_eq!(failed, None);
+        let other = later(ItemKind::Agent, "Agent: Pushed. CI runs now.");
+        assert_eq!(other.as_deref(), Some(wants));
     }
 }

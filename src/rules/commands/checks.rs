@@ -4,6 +4,7 @@
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
 use super::test_scope::{TestScope, test_scope};
+use crate::rules::check_words::scope;
 use crate::rules::lazy_pattern::LazyPattern;
 use crate::rules::literals::{LiteralFinder, LiteralMatch};
 #[cfg(test)]
@@ -22,6 +23,8 @@ use std::sync::{LazyLock, OnceLock};
 pub struct CommandCheck {
     /// As it was typed, without what stands around it.
     pub words: Vec<String>,
+    /// What checks, without what starts it: `npm` of `timeout 9 npm run lint`.
+    pub program: String,
     /// See there.
     pub end: CheckEnd,
     /// Where it ran, or of which part of the project: what its line says of that. `None` where it says nothing.
@@ -146,22 +149,35 @@ pub fn printed_failure(line: &str, parts: [&str; 2]) -> bool {
     TABLE.ended_hints.is_match(&*last) && says() && checks(line).iter().any(prints)
 }
 
-/// The line near the end of what a line printed that says that the check passed whose output it is, where a filter stands
-/// behind that. Cost as of [`printed_failure`], which is asked first.
+/// The last line of what a line printed, where it says that the check passed whose output it is, and a filter stands behind
+/// that which passes the end on. Cost as of [`printed_failure`], which is asked first.
 pub fn printed_success(line: &str, parts: [&str; 2]) -> Option<String> {
-    const LINES_MAX: usize = 6;
     if !line.contains('|') {
         return None;
     }
-    let last = plain(end_of(parts, LINES_MAX));
-    if !TABLE.well_hints.is_match(&*last) {
+    let last = plain(end_of(parts, 1));
+    let said = last.trim();
+    if !TABLE.well_hints.is_match(said) || !TABLE.well.is_match(said) || !passes_end(line) {
         return None;
     }
-    let mut lines = last.lines().map(str::trim);
-    let said = lines.rfind(|line| TABLE.well.is_match(line))?;
     let mut found = checks(line).into_iter();
-    let is_one = found.next().is_some_and(|check| prints(&check)) && found.next().is_none();
-    is_one.then(|| said.to_owned())
+    let check = found.next().filter(prints)?;
+    let is_told = found.next().is_none() && !is_only_built(&check.words, said);
+    is_told.then(|| said.to_owned())
+}
+
+/// A linter's compiler is done, whatever the linter found.
+pub fn is_only_built(words: &[String], said: &str) -> bool {
+    said.starts_with("Finished `") && scope(&words.join(" ")).looks_at_form()
+}
+
+/// What reads a command's output in this line leaves its end.
+pub fn passes_end(line: &str) -> bool {
+    let mut readers = line.split('|').skip(1).map(|reader| {
+        let mut names = reader.split(|c: char| !c.is_alphanumeric());
+        names.find(|name| !name.is_empty()).unwrap_or_default()
+    });
+    readers.all(|name| name != "head" && TABLE.passes.iter().any(|passes| passes == name))
 }
 
 fn prints(check: &CommandCheck) -> bool {
@@ -185,9 +201,18 @@ pub fn is_absent(output: &str) -> bool {
     TABLE.absent.is_match(output)
 }
 
-/// The output says that the program that was to check isn't there.
-pub fn is_missing(output: &str) -> bool {
-    TABLE.missing.is_match(output)
+/// The output says of this program that it isn't there.
+pub fn is_missing(output: &str, program: &str) -> bool {
+    const AROUND: [char; 8] = [' ', ':', '"', '\'', '`', '‘', '’', '“'];
+    let is_of_word = |c: char| c.is_alphanumeric() || "-_./@".contains(c);
+    TABLE.missing.any(output, |hit| {
+        let before = output[..hit.start].trim_end_matches(AROUND);
+        let after = output[hit.end..].trim_start_matches(AROUND);
+        let before = before.strip_suffix(program);
+        let after = after.strip_prefix(program);
+        before.is_some_and(|before| !before.ends_with(is_of_word))
+            || after.is_some_and(|after| !after.starts_with(is_of_word))
+    })
 }
 
 /// The output says that what was to be made is there, whatever the exit code says of errors in it.
@@ -251,6 +276,11 @@ pub fn watches_ci<W: AsRef<str>>(words: &[W]) -> bool {
     starts_as_one(words, &TABLE.ci)
 }
 
+/// A call names checks that run elsewhere, whatever asks for them.
+pub fn names_ci(call: &str) -> bool {
+    TABLE.ci_names.is_match(call)
+}
+
 /// Its first words are one of these rows.
 fn starts_as_one<W: AsRef<str>>(words: &[W], rows: &[String]) -> bool {
     rows.iter().any(|row| {
@@ -303,20 +333,23 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
             {
                 read(&script, depth + 1, wanted, found);
             }
-            Some(Ran::Words(words, _)) => {
+            Some(Ran::Words(inner, _)) => {
                 let judged = judge(simple, depth, None);
                 let is_one = judged.is_some_and(|judged| match judged.verdict {
                     Verdict::Class(class) if wanted.classes.contains(&class.name) => true,
-                    Verdict::Class(_) => wanted.others && watches_ci(words),
-                    Verdict::Name(_) => wanted.others && is_called_check(words),
+                    Verdict::Class(_) => wanted.others && watches_ci(inner),
+                    Verdict::Name(_) => wanted.others && is_called_check(inner),
                 });
                 let any = wanted.any_reader.then_some(CheckEnd::Output);
                 if is_one && let Some(end) = end(&line[from..]).or(any) {
                     let words: Vec<String> =
                         simple.words.iter().map(|word| word.to_string()).collect();
+                    let program = inner.first().map(|word| word.to_string());
+                    let program = program.unwrap_or_default();
                     let folder = folder.map(|folder| folder.trim_end_matches('/').to_owned());
                     found.push(CommandCheck {
                         place: part(&words).or(folder),
+                        program,
                         words,
                         end,
                     });
@@ -423,6 +456,7 @@ struct Written {
     parts: Vec<String>,
     ci: Vec<String>,
     ci_open: Vec<String>,
+    ci_names: Vec<String>,
     verbs: Vec<String>,
     no_verbs: Vec<String>,
     passes: Vec<String>,
@@ -450,6 +484,7 @@ struct Table {
     parts: Vec<String>,
     ci: Vec<String>,
     ci_open: LiteralFinder,
+    ci_names: LiteralFinder,
     verbs: Vec<String>,
     no_verbs: Vec<String>,
     passes: Vec<String>,
@@ -518,6 +553,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         parts: written.parts,
         ci: written.ci,
         ci_open: words(written.ci_open),
+        ci_names: words(written.ci_names),
         verbs: written.verbs,
         no_verbs: written.no_verbs,
         passes: written.passes,

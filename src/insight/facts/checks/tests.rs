@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod outputs;
+
 const OK: [Finding; 1] = [Finding::Worked { key: 1 }];
 const FAILED: [Finding; 1] = [Finding::Failed { key: 1 }];
 
@@ -536,6 +538,12 @@ fn a_check_whose_program_is_not_there_is_left() {
     let vet = call("Action: Bash(go vet ./...) → ok, no output", &OK[..]);
     assert!(told(&[edit, none, lint]).is_some());
     assert_eq!(told(&[edit, none, vet]), None);
+    assert_eq!(told(&[edit, vet, none]), None);
+    let fetched = call(
+        "Action: Bash(go run shop.example/cmd/golangci-lint@latest run) → ok",
+        &OK[..],
+    );
+    assert_eq!(told(&[edit, none, fetched]), None);
 }
 
 #[test]

@@ -27,6 +27,16 @@ fn samples_are_what_the_table_says() {
         printed_success(both, ["✓ built in 2s", ""]).is_none(),
         "of the other one"
     );
+    for cut in ["| head -8", "| tail -9 | head -3", "| tail -9 | grep built"] {
+        let line = format!("npm run build 2>&1 {cut}");
+        assert!(
+            printed_success(&line, ["✓ built in 2s", ""]).is_none(),
+            "{cut}"
+        );
+    }
+    let built = ["Finished `dev` profile [unoptimized] target(s) in 1s\n", ""];
+    assert!(printed_success("cargo check 2>&1 | tail -5", built).is_some());
+    assert!(printed_success("cargo clippy 2>&1 | tail -5", built).is_none());
     for line in [
         "bun run lint 2>&1 | tail -10",
         "swift build --package-path shop 2>&1 | tail -10",

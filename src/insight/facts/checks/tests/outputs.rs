@@ -1,0 +1,54 @@
+//! Tests of what an output says of a check, and of its program.
+
+use super::*;
+
+#[test]
+fn a_program_that_is_not_there_is_the_checks_own() {
+    let edit = [Finding::Changed {
+        path: "/p/cart.ts".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let edit = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(cart.ts) → +1 −0", &edit);
+    let told = |text: &str| {
+        let ran = LocatedItem::sample(ItemKind::Digest, 2, text, &FAILED);
+        not_there(&[edit, ran]).is_some()
+    };
+    for other in [
+        "npm run build && jq . dist/cart.json) → exit 127: bash: jq: command not found",
+        "timeout 9 npm run lint) → exit 127: bash: timeout: command not found",
+        "npm run build) → exit 127: sh: 1: cart-pack: command not found",
+        "eslint .) → exit 127: sh: my-eslint: command not found",
+    ] {
+        assert!(!told(&format!("Action: Bash({other}")), "{other}");
+    }
+    for own in [
+        "eslint .) → exit 127: bash: line 1: eslint: command not found",
+        "eslint .) → exit 127: zsh: command not found: eslint",
+        "tsc --noEmit) → exit 1: 'tsc' is not recognized as a command",
+    ] {
+        assert!(told(&format!("Action: Bash({own}")), "{own}");
+    }
+}
+
+#[test]
+fn only_the_end_of_what_was_printed_says_that_a_check_passed() {
+    let state = |call: &str| told(&[(&format!("Action: Bash({call}"), &OK[..])]).len();
+    for unknown in [
+        "npm run build 2>&1 | head -8) → 3 lines, 90 bytes: ✓ built in 2s",
+        "npm run build | head -3) → > shop build · > pack",
+        "npm run build | head -3) → > shop build · ✓ built in 2s",
+        "npm run build | tail -3) → ✓ built in 2s · packing the server · no module cart.ts",
+        "cargo clippy 2>&1 | tail -5) → 5 lines, 310 bytes: Finished `dev` profile [unoptimized]",
+        "cargo clippy 2>&1 | tail -1) → Finished `dev` profile [unoptimized]",
+    ] {
+        assert_eq!(state(unknown), 0, "{unknown}");
+    }
+    for known in [
+        "npm run build | tail -3) → packing · ✓ built in 2s",
+        "tsc --noEmit | head -5) → ok, no output",
+        "cargo check 2>&1 | tail -1) → Finished `dev` profile [unoptimized]",
+    ] {
+        assert_eq!(state(known), 1, "{known}");
+    }
+}
