@@ -179,7 +179,7 @@ fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
     // who the agent shall be says nothing of what it shall do; where it is all that is said, it stays
     let asks =
         |sentence: &String| request(sentence).is_some_and(|said| said.kind == RequestKind::Ask);
-    let role = prose.sentences.iter().position(|sentence| asks(sentence));
+    let role = prose.sentences.iter().position(asks);
     let role = role.unwrap_or_default();
     let first_list = first_list(prompt);
     for (nth, sentence) in prose.sentences.iter().enumerate() {

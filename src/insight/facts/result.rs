@@ -346,11 +346,11 @@ fn answers<'l, 't>(
         } else {
             0.0
         };
-        let is_picked = |next: &&Prompt<'_, '_>| match prompt.line.words().starts_with('/') {
+        let is_picked = |next: &Prompt<'_, '_>| match prompt.line.words().starts_with('/') {
             true => matches!(reply(next.line.words()), Some(Reply::Picks(_))),
             false => is_bare_pick(next.line.words()),
         };
-        if next.is_some_and(|next| is_picked(&next)) {
+        if next.is_some_and(|next| is_picked(next)) {
             answer.is_menu = true;
             answer.weight -= MENU_WEIGHT;
         }

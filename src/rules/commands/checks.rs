@@ -146,7 +146,7 @@ pub fn printed_failure(line: &str, parts: [&str; 2]) -> bool {
     }
     let last = plain(end_of(parts, LINES_MAX));
     let says = || last.lines().any(|line| TABLE.ended.is_match(line.trim()));
-    TABLE.ended_hints.is_match(&*last) && says() && checks(line).iter().any(prints)
+    TABLE.ended_hints.is_match(&last) && says() && checks(line).iter().any(prints)
 }
 
 /// The last line of what a line printed, where it says that the check passed whose output it is, and a filter stands behind
