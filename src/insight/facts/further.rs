@@ -25,7 +25,7 @@ use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
 use crate::rules::words::{content_words, is_same};
 use asked_back::asks_back;
 pub use asking::{asks_for_work, is_bare_pick, says_something};
-use became::{DONE, NOT_DONE, became, is_left};
+use became::{DONE, NOT_DONE, STOPPED_THERE, became, is_left};
 pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
 pub use interrupted::{Next, next_of};
@@ -374,14 +374,14 @@ fn said(
     let text = with_offer(lines, prompt, with_others(best, &requests));
     let text = with_option(text, words_before(lines, prompt).unwrap_or_default());
     let text = &with_error(prompt, best, with_quoted(prompt, text));
-    let moved = |request: &Request<'_>| is_moved(request.text, answer);
-    if best.kind == RequestKind::Ask && requests.iter().all(moved) {
+    let mut each = requests.iter();
+    if best.kind == RequestKind::Ask && each.all(|one| is_moved(one.text, answer)) {
         let is_bare = matches!(answer, None | Some(Answer::Last(_)));
         let is_left = is_bare && is_left(lines, prompt);
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
     }
-    let nothing_came = || answer.is_none() && became().is_empty();
-    let is_nothing = || asks_for_nothing(text) || !is_own(text) && !is_work() && nothing_came();
+    let is_pasted = || !is_own(text) && !is_work() && became() != STOPPED_THERE;
+    let is_nothing = || asks_for_nothing(text) || is_pasted();
     // `That looks great now`, whatever the agent said to it
     let is_praise = || !says_something(prompt) && !is_work();
     if best.kind == RequestKind::Statement && (is_praise() || answer.is_none() && is_nothing()) {
@@ -395,7 +395,7 @@ fn said(
     };
     // `do it (see Result)` says nothing of its own
     let is_bare = || matches!(answer, Some(Answer::Result)) && says < 2;
-    if is_short && nothing_came() || is_bare() {
+    if is_short && answer.is_none() && became().is_empty() || is_bare() {
         return None;
     }
     let is_told = best.kind == RequestKind::Ask || answer.is_some();

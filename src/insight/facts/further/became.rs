@@ -58,7 +58,7 @@ fn asks_anew(after: &[LocatedItem<'_>]) -> bool {
 pub(super) const DONE: &str = " (done)";
 
 /// Stands behind a request that a person stopped before anything was changed for it, and then asked for something else.
-const STOPPED_THERE: &str = " (interrupted)";
+pub(super) const STOPPED_THERE: &str = " (interrupted)";
 
 /// Stands behind a request that nothing came of.
 pub(super) const NOT_DONE: &str = " (not done)";
