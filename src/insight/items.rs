@@ -161,8 +161,10 @@ impl<'e> SessionItems<'e> {
                 None => {}
             }
         }
-        let failed = self.failed_mcp_calls();
-        tools.retain(|(name, calls)| failed.get(name.as_str()) != Some(calls));
+        if !tools.is_empty() {
+            let failed = self.failed_mcp_calls();
+            tools.retain(|(name, calls)| failed.get(name.as_str()) != Some(calls));
+        }
         tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         tools
     }

@@ -27,9 +27,24 @@ const SAID_CHARS_MAX: usize = 60;
 /// It says which fault, not all of it.
 const FAULT_CHARS_MAX: usize = 110;
 
-/// The last run of each command, in the order in which these stood in the log.
-pub fn checks(lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
+/// Which checks a session ran.
+pub struct Checks {
+    /// The last run of each command, in the order in which these stood in the log.
+    pub runs: Vec<Sourced<CheckRun>>,
+    /// A next step: that the program of a check isn't there.
+    pub not_there: Option<Sourced<String>>,
+}
+
+/// Reads each command once.
+pub fn checks(lines: &[LocatedItem<'_>]) -> Checks {
     let all = seen(lines);
+    Checks {
+        not_there: not_there(&all, lines),
+        runs: runs(all, lines),
+    }
+}
+
+fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let last = |is_it: &dyn Fn(&LocatedItem<'_>) -> bool| lines.iter().rposition(is_it);
     let changed = last(&|line| changes(line, is_code)).unwrap_or(0);
     let changed_texts = last(&|line| changes(line, |_| true)).unwrap_or(0);
@@ -78,11 +93,12 @@ fn target(line: &str) -> Option<String> {
 
 /// What fixers of a line that worked may have mended: checks of the same kind that failed when they ran last.
 fn note_fixers(all: &mut [Seen], call: &RanCommand<'_>) {
-    let fixers = (!call.failed).then(|| fixers(call.command));
+    let is_red = |seen: &Seen| seen.passed == Some(false);
+    let fixers = (!call.failed && all.iter().any(is_red)).then(|| fixers(call.command));
     for fixer in fixers.into_iter().flatten() {
         let fixer = shown(bare(&fixer.words));
         let fixes = scope(&fixer);
-        let failed = all.iter_mut().filter(|seen| seen.passed == Some(false));
+        let failed = all.iter_mut().filter(|seen| is_red(seen));
         for seen in failed.filter(|seen| fixes.meets(scope(&seen.run.what.command))) {
             seen.run.what.fixed_by = Some(fixer.clone());
         }
@@ -201,9 +217,8 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
 }
 
 /// That the program of a check isn't there, and nothing else looked at the same, before or after.
-pub fn not_there(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let mut all = seen(lines).into_iter().rev();
-    let missing = all.find(|seen| {
+fn not_there(all: &[Seen], lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let missing = all.iter().rev().find(|seen| {
         let program = seen.missing.as_deref();
         let ran = |program| lines.iter().any(|line| may_run(line, program));
         program.is_some_and(|program| !ran(program))

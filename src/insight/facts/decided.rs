@@ -218,8 +218,7 @@ fn is_carried_out(after: &[LocatedItem<'_>]) -> bool {
     let exchange = after
         .iter()
         .take_while(|line| !(line.main && is_said(line)));
-    let mut findings = exchange.flat_map(|line| line.item.findings);
-    findings.any(|finding| matches!(finding, Finding::Changed { .. }))
+    exchange.into_iter().any(LocatedItem::is_edit)
 }
 
 fn of(stated: Stated) -> Decision {

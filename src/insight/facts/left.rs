@@ -112,11 +112,7 @@ pub fn uncommitted(
         }
     }
     // a tool that opens pull requests commits too, and nobody saw it
-    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
-    let mut since = lines
-        .iter()
-        .rev()
-        .take_while(|line| !line.item.findings.iter().any(is_change));
+    let mut since = lines.iter().rev().take_while(|line| !line.is_edit());
     if !has_commits && since.any(names_pull_request) {
         return None;
     }

@@ -60,6 +60,12 @@ impl<'t> LocatedItem<'t> {
             words => words,
         }
     }
+
+    /// The call changed files.
+    pub(super) fn is_edit(&self) -> bool {
+        let mut findings = self.item.findings.iter();
+        findings.any(|finding| matches!(finding, Finding::Changed { .. }))
+    }
 }
 
 /// The call of a digest and what it came to, on both sides of its arrow.

@@ -164,7 +164,8 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     let runs = other_counts::counted(lines);
     let said = summary.result.iter_mut().chain(&mut summary.steps);
     said.for_each(|said| other_counts::drop_other_counts(&mut said.what, &runs));
-    summary.checks = checks::checks(lines);
+    let checks = checks::checks(lines);
+    summary.checks = checks.runs;
     if is_all_passed(summary) {
         let listed = [summary.tests.is_some(), !summary.checks.is_empty()];
         let said = summary.result.iter_mut().chain(&mut summary.steps);
@@ -176,7 +177,7 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     if let Some(failing) = checks::failing(&summary.checks, lines) {
         summary.next_steps.insert(0, failing);
     }
-    summary.next_steps.extend(checks::not_there(lines));
+    summary.next_steps.extend(checks.not_there);
     summary.errors_resolved = errors::resolved(lines);
     summary.config_changes = settings(lines);
     summary.pull_requests = pull_requests::pull_requests(lines);

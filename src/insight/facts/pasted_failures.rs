@@ -4,7 +4,6 @@ use super::line::LocatedItem;
 use super::prompts::{Prompt, exchange, opens};
 use super::words::shortened;
 use crate::model::exchange::ItemKind;
-use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 
 /// Of an error that was pasted.
@@ -73,11 +72,7 @@ pub(super) fn not_run_since(
     let prompt = prompts.iter().rfind(|prompt| opens(prompt.line))?;
     let command = command(prompt.line.words(), prompt.prose.error?)?;
     let exchange = exchange(lines, prompt.at);
-    let is_change = |line: &LocatedItem<'_>| {
-        let mut findings = line.item.findings.iter();
-        findings.any(|finding| matches!(finding, Finding::Changed { .. }))
-    };
-    let changed = exchange.iter().rposition(is_change)?;
+    let changed = exchange.iter().rposition(LocatedItem::is_edit)?;
     let mut after = exchange[changed..].iter();
     let runs = |line: &LocatedItem<'_>| {
         line.item.kind == ItemKind::Digest && line.item.text.contains(command)
@@ -93,6 +88,7 @@ const NOT_RUN: &str = "Not run since the last fix: ";
 mod tests {
     use super::*;
     use crate::insight::facts::prompts::prompts;
+    use crate::model::finding::Finding;
 
     #[test]
     fn the_command_stands_behind_a_shells_mark() {

@@ -59,7 +59,7 @@ pub(super) fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let told = words.filter(|(.., said)| !said.is_empty());
     let mut said: Vec<_> = told.take(REMARKS_MAX).collect();
     // what was said only before anything was changed is what was to be done
-    let first = exchange.iter().position(|line| line.main && is_edit(line));
+    let first = exchange.iter().position(|line| line.main && line.is_edit());
     let is_late = |at: usize| first.is_none_or(|first| at > first);
     if !said.first().is_some_and(|(at, ..)| is_late(*at)) {
         return None;
@@ -70,12 +70,6 @@ pub(super) fn so_far(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let text = all.join(" ");
     let is_enough = text.chars().count() >= REMARK_CHARS_MIN;
     is_enough.then(|| last.source(format!("{SO_FAR}{text}")))
-}
-
-/// A call that changed a file.
-pub(super) fn is_edit(line: &LocatedItem<'_>) -> bool {
-    let mut findings = line.item.findings.iter();
-    findings.any(|finding| matches!(finding, Finding::Changed { .. }))
 }
 
 /// What a remark states: not `Good.`, nor `Reading the plan...`.

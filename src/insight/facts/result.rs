@@ -12,7 +12,6 @@ use super::last_words::{SHORT_BYTES, is_list};
 use super::line::LocatedItem;
 use super::points::is_point;
 use super::prompts::{Prompt, exchange, starts};
-use super::remarks;
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
 use super::stated::{STEP_BYTES_MAX, stated};
 use super::taken_up::{Withdrawn, is_declined, is_reworked, is_taken_up, withdrawn};
@@ -209,7 +208,7 @@ fn unfinished(lines: &[LocatedItem<'_>], main: &Answer<'_, '_>, text: &str) -> S
     let said = so_far(lines).map(|said| said.what);
     let after = exchange(lines, main.at).iter().rev();
     let mut after = after.take_while(|line| !std::ptr::eq(*line, main.line));
-    let is_lead = after.any(|line| line.main && remarks::is_edit(line));
+    let is_lead = after.any(|line| line.main && line.is_edit());
     let own = without_idle(without_lead(text).1);
     let own = (!own.is_empty() && !is_lead).then(|| led(SO_FAR, own));
     said.or(own).unwrap_or_default()

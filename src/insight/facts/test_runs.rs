@@ -91,9 +91,11 @@ pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
 /// The agent's words since the last change of a file, or since the last run, that something which fails isn't of this work.
 fn excused(lines: &[LocatedItem<'_>], since: usize) -> Option<String> {
     const WORDS_MAX: usize = 12;
-    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
-    let changes = |line: &LocatedItem<'_>| line.item.findings.iter().any(is_change);
-    let from = lines.iter().rposition(changes).unwrap_or(0).max(since);
+    let from = lines
+        .iter()
+        .rposition(LocatedItem::is_edit)
+        .unwrap_or(0)
+        .max(since);
     let words = lines[from..].iter().rev();
     let words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     let mut said = words
@@ -161,12 +163,7 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> (Vec<Run<'c>>, Vec<usize>) {
     for (at, line) in lines.iter().enumerate() {
         let call = call(line);
         let stash = call.map_or(Stash::default(), stash);
-        let goes_on = line.item.kind == ItemKind::Prompt
-            || line
-                .item
-                .findings
-                .iter()
-                .any(|finding| matches!(finding, Finding::Changed { .. }));
+        let goes_on = line.item.kind == ItemKind::Prompt || line.is_edit();
         is_stashed &= !goes_on && !stash.ends;
         let known = runs.len();
         for finding in line.item.findings {

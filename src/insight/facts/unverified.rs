@@ -6,7 +6,6 @@ use super::line::LocatedItem;
 use super::ran::call;
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
-use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::check_words::{
     CheckScope, approves, asked_by, heads_verification, is_by_hand, is_commands, is_look, is_tried,
@@ -99,9 +98,7 @@ impl Point {
 
 /// What stands behind the last change.
 fn last_words<'l, 't>(after: &'l [LocatedItem<'t>]) -> &'l [LocatedItem<'t>] {
-    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
-    let changes = |line: &LocatedItem<'_>| line.item.findings.iter().any(is_change);
-    let from = after.iter().rposition(changes);
+    let from = after.iter().rposition(LocatedItem::is_edit);
     &after[from.map_or(0, |at| at + 1)..]
 }
 
@@ -165,13 +162,12 @@ fn files(text: &str) -> impl Iterator<Item = &str> {
 
 /// Files were changed, by this agent alone.
 fn is_done_here(after: &[LocatedItem<'_>]) -> bool {
-    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
-    let changes = |line: &LocatedItem<'_>| line.item.findings.iter().any(is_change);
     let is_agents = |line: &LocatedItem<'_>| {
         let name = line.words().split(['(', ' ']).next().unwrap_or_default();
         line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
     };
-    after.iter().any(changes) && !after.iter().any(|line| !line.main || is_agents(line))
+    after.iter().any(LocatedItem::is_edit)
+        && !after.iter().any(|line| !line.main || is_agents(line))
 }
 
 /// The list's points below a heading about verification, and the commands of its code; one that only leads to others with
@@ -344,6 +340,7 @@ fn is_spoken_of(code: &str, after: &[LocatedItem<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::finding::Finding;
 
     const PLAN: &str = "User: Implement the following plan:\n\n# Plan: Carts add up\n\n## Verification\n\
         1. `bun run test`: all pass\n2. `bun run lint` + `bun run typecheck`: clean\n\

@@ -11,7 +11,7 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
     let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
         LocatedItem::sample(ItemKind::Digest, line, text, findings)
     });
-    let runs = checks(&lines.collect::<Vec<_>>()).into_iter();
+    let runs = checks(&lines.collect::<Vec<_>>()).runs.into_iter();
     let told = runs.map(|run| {
         let CheckRun {
             command,
@@ -133,7 +133,7 @@ fn what_the_agent_says_of_a_check_counts_where_nobody_saw_its_end() {
     let of = |words: &str| {
         let ran = LocatedItem::sample(ItemKind::Digest, 1, ran, &OK);
         let said = LocatedItem::sample(ItemKind::Agent, 2, words, &[]);
-        let runs = checks(&[ran, said]).into_iter();
+        let runs = checks(&[ran, said]).runs.into_iter();
         let told = runs.map(|run| (run.what.command, run.what.passed, run.what.by_agent));
         told.collect::<Vec<_>>()
     };
@@ -153,13 +153,13 @@ fn a_check_of_another_place_is_another_check() {
         "Action: Bash(cd /s/shop/apps/api && tsc --noEmit 2>&1 | head -50) → 30 lines, 3.8 KB",
     );
     let told = |lines: &[LocatedItem<'_>]| {
-        let runs = checks(lines).into_iter().map(|run| run.what);
+        let runs = checks(lines).runs.into_iter().map(|run| run.what);
         let told = runs.map(|run| (run.place.unwrap_or_default(), run.passed));
         told.collect::<Vec<_>>()
     };
     let at = |place: &str, passed| (place.to_owned(), passed);
     assert_eq!(told(&[web, api, web]), [at("api", false), at("web", true)]);
-    let failing = failing(&checks(&[web, api, web]), &[web, api, web]);
+    let failing = failing(&checks(&[web, api, web]).runs, &[web, api, web]);
     let failing = failing.map(|step| step.what);
     assert_eq!(
         failing.as_deref(),
@@ -215,7 +215,7 @@ fn what_sets_where_a_check_runs_makes_no_other_check() {
         &[],
     );
     let ran = LocatedItem::sample(ItemKind::Digest, 2, cached, &OK);
-    let all = checks(&[ran, said]).into_iter();
+    let all = checks(&[ran, said]).runs.into_iter();
     let all: Vec<String> = all.map(|run| run.what.command).collect();
     assert_eq!(all, ["mise run vet", "mise run build"]);
 }
@@ -232,7 +232,7 @@ fn what_another_agent_checked_is_told_in_the_agents_words() {
     let words = "Agent: All CI checks pass (lint, types). Now I commit it.";
     let said = LocatedItem::sample(ItemKind::Agent, 3, words, &[]);
     let told = |lines: &[LocatedItem<'_>]| {
-        let runs = checks(lines).into_iter();
+        let runs = checks(lines).runs.into_iter();
         let told = runs.map(|run| (run.what.said.unwrap_or_default(), run.what.changed_after));
         told.collect::<Vec<_>>()
     };
@@ -264,7 +264,7 @@ fn what_failed_when_it_ran_last_is_left() {
             LocatedItem::sample(ItemKind::Digest, line, text, findings)
         });
         let lines: Vec<LocatedItem<'_>> = lines.collect();
-        failing(&checks(&lines), &lines).map(|step| step.what)
+        failing(&checks(&lines).runs, &lines).map(|step| step.what)
     };
     let (build, lint) = ("Action: Bash(npm run build)", "Action: Bash(npm run lint)");
     let failed = format!("{build} → exit 1: error: no such page");
@@ -339,7 +339,7 @@ fn checks_that_ran_elsewhere_are_told() {
     let begun = format!("{watch} {RUNNING}");
     let begun = LocatedItem::sample(ItemKind::Digest, 1, &begun, &[]);
     let said = |words| LocatedItem::sample(ItemKind::Agent, 2, words, &[]);
-    let passed = |words| checks(&[begun, said(words)]).len();
+    let passed = |words| checks(&[begun, said(words)]).runs.len();
     assert_eq!(passed("Agent: CI is green on the new run."), 1);
     assert_eq!(
         passed("Agent: The lint job is green; tests are still running."),
@@ -359,7 +359,7 @@ fn a_check_of_a_program_that_nobody_knows_is_one() {
     let failed = "Action: Bash(shop order check --stage=end) → exit 1: the cart is open";
     let failed = LocatedItem::sample(ItemKind::Digest, 3, failed, &FAILED);
     let lines = [edited, said, failed];
-    let all = checks(&lines);
+    let all = checks(&lines).runs;
     let told: Vec<_> = all
         .iter()
         .map(|run| (run.what.command.as_str(), run.what.passed))
@@ -392,7 +392,7 @@ fn what_a_check_complained_of_is_told_with_it() {
     let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
         LocatedItem::sample(ItemKind::Digest, line, text, findings)
     });
-    let runs = checks(&lines.collect::<Vec<_>>()).into_iter();
+    let runs = checks(&lines.collect::<Vec<_>>()).runs.into_iter();
     let told: Vec<_> = runs
         .map(|run| (run.what.command, run.what.passed, run.what.fault))
         .collect();
@@ -524,7 +524,7 @@ fn a_check_whose_program_is_not_there_is_left() {
         "Action: Bash(docker compose config -q) → ok, no output",
         &OK[..],
     );
-    let told = |lines: &[LocatedItem<'_>]| not_there(lines).map(|step| step.what);
+    let told = |lines: &[LocatedItem<'_>]| checks(lines).not_there.map(|step| step.what);
     let wants = "Not checked, as the program isn't there: docker compose config -q";
     assert_eq!(told(&[edit, absent]).as_deref(), Some(wants));
     assert_eq!(told(&[absent]), None, "nothing was changed");
@@ -555,7 +555,7 @@ fn a_build_says_nothing_of_a_linter_that_its_runner_ran() {
         LocatedItem::sample(ItemKind::Digest, line, text, findings)
     });
     let lines: Vec<LocatedItem<'_>> = lines.collect();
-    let step = failing(&checks(&lines), &lines).map(|step| step.what);
+    let step = failing(&checks(&lines).runs, &lines).map(|step| step.what);
     assert_eq!(
         step.as_deref(),
         Some("Failed when it ran last: bun run lint")

@@ -5,7 +5,6 @@ use super::super::line::LocatedItem;
 use super::super::points::{is_point, without_mark};
 use super::super::words;
 use crate::model::exchange::ItemKind;
-use crate::model::finding::Finding;
 use crate::model::summary::Decision;
 use crate::rules::decisions::is_heading;
 
@@ -72,8 +71,5 @@ fn points(said: &str) -> Vec<String> {
 fn has_changed(before: &[LocatedItem<'_>]) -> bool {
     let main = before.iter().rev().filter(|line| line.main);
     let mut exchange = main.take_while(|line| line.item.kind != ItemKind::Prompt);
-    exchange.any(|line| {
-        let mut findings = line.item.findings.iter();
-        findings.any(|finding| matches!(finding, Finding::Changed { .. }))
-    })
+    exchange.any(LocatedItem::is_edit)
 }

@@ -6,7 +6,6 @@ use super::super::remarks::{so_far, states};
 use super::super::stated::{STEP_BYTES_MAX, one_line, stated_first};
 use super::super::words::shortened;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
-use crate::model::finding::Finding;
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::is_idle;
 use crate::rules::words::{content_words, is_same};
@@ -76,11 +75,7 @@ fn said_before(
         .collect::<Vec<_>>();
     let mut is_changed = false;
     while let Some(line) = before.pop() {
-        is_changed |= line
-            .item
-            .findings
-            .iter()
-            .any(|finding| matches!(finding, Finding::Changed { .. }));
+        is_changed |= line.is_edit();
         if line.item.kind == ItemKind::Agent {
             let said = one_line(&stated_first(line.words()), STEP_BYTES_MAX);
             let is_statement = is_changed && states(line.words()) && said.ends_with('.');

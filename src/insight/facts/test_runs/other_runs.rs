@@ -2,7 +2,6 @@
 
 use super::runs::{Run, Standing, is_runner, says_passed, test_command, tested_by};
 use crate::insight::facts::line::LocatedItem;
-use crate::model::finding::Finding;
 use crate::model::summary::OtherRun;
 use crate::rules::commands::{TestScope, may_be_one_place};
 
@@ -42,9 +41,7 @@ pub(super) fn others(lines: &[LocatedItem<'_>], runs: &[Run<'_>], last: &Run<'_>
 
 /// What failed may not do so any more.
 fn is_over(after: &[LocatedItem<'_>]) -> bool {
-    let is_change = |finding: &Finding| matches!(finding, Finding::Changed { .. });
-    let changes = |line: &LocatedItem<'_>| line.item.findings.iter().any(is_change);
-    after.iter().any(changes) || says_passed(after).is_some()
+    after.iter().any(LocatedItem::is_edit) || says_passed(after).is_some()
 }
 
 /// The part of the project that the command of the run of the last of these lines names; a folder that it was run in

@@ -46,6 +46,9 @@ impl Ended<'_> {
             }
             CallStatus::Ok => {
                 self.changes(&mut found);
+                if policy.tool_content != Keep::Out {
+                    self.todos(&mut found);
+                }
                 if self.is_command() && found.is_empty() {
                     // `pytest | tail` ends well whatever the tests do, and so does `npm run lint | tail`
                     found.push(match red || printed_failure(self.call, self.output) {
@@ -96,6 +99,32 @@ impl Ended<'_> {
         Some(file_key(&line::absolute(file, self.call.cwd)))
     }
 
+    /// What comments of an edit's text, or of a new file's, say is to be done; of files of the project only.
+    fn todos(&self, found: &mut Vec<Finding>) {
+        // what stands in a text that replaces another one may have stood there before
+        let is_own = match self.call.row.answer {
+            AnswerKind::Write => files::created(self.result) == Some(true),
+            answer => answer == AnswerKind::Edit,
+        };
+        let Some(path) = self.call.named_files().next().filter(|_| is_own) else {
+            return;
+        };
+        let path = line::absolute(path, self.call.cwd);
+        let rooted = ['/', '\\', '~'];
+        let is_outside = |cwd: &str| {
+            let within = line::relative(&path, Some(cwd));
+            within.starts_with(rooted) || within.as_bytes().get(1) == Some(&b':')
+        };
+        let is_foreign = self.call.cwd.is_some_and(is_outside);
+        let todos = todos::todos(self.call, self.output.redactor).into_iter();
+        let todos = todos.filter(|(_, gone)| *gone || !is_foreign);
+        found.extend(todos.map(|(text, gone)| Finding::Todo {
+            path: path.clone(),
+            text,
+            gone,
+        }));
+    }
+
     fn changes(&self, found: &mut Vec<Finding>) {
         // a patch may delete a file and write it anew
         found.extend(self.fates().filter(|(_, _, again)| *again).map(file));
@@ -107,28 +136,6 @@ impl Ended<'_> {
             });
         }
         found.extend(self.fates().filter(|(_, _, again)| !again).map(file));
-        // what stands in a text that replaces another one may have stood there before
-        let is_own = match self.call.row.answer {
-            AnswerKind::Write => files::created(self.result) == Some(true),
-            answer => answer == AnswerKind::Edit,
-        };
-        let path = self.call.named_files().next().filter(|_| is_own);
-        if let Some(path) = path {
-            let path = line::absolute(path, self.call.cwd);
-            let rooted = ['/', '\\', '~'];
-            let is_outside = |cwd: &str| {
-                let within = line::relative(&path, Some(cwd));
-                within.starts_with(rooted) || within.as_bytes().get(1) == Some(&b':')
-            };
-            let is_foreign = self.call.cwd.is_some_and(is_outside);
-            let todos = todos::todos(self.call, self.output.redactor).into_iter();
-            let todos = todos.filter(|(_, gone)| *gone || !is_foreign);
-            found.extend(todos.map(|(text, gone)| Finding::Todo {
-                path: path.clone(),
-                text,
-                gone,
-            }));
-        }
         if self.call.row.answer != AnswerKind::Edit {
             return;
         }

@@ -12,7 +12,7 @@ fn a_program_that_is_not_there_is_the_checks_own() {
     let edit = LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(cart.ts) → +1 −0", &edit);
     let told = |text: &str| {
         let ran = LocatedItem::sample(ItemKind::Digest, 2, text, &FAILED);
-        not_there(&[edit, ran]).is_some()
+        checks(&[edit, ran]).not_there.is_some()
     };
     for other in [
         "npm run build && jq . dist/cart.json) → exit 127: bash: jq: command not found",

@@ -43,6 +43,22 @@ fn comments_that_an_edit_brings_or_takes_are_found() {
     assert_eq!(todos("Edit", edit("", text)), [], "a string");
     let elsewhere = json!({"file_path": "/q/a.ts", "old_string": old, "new_string": new});
     assert_eq!(todos("Edit", elsewhere), []);
+    let out = FilterPolicy {
+        tool_content: Keep::Out,
+        ..policy()
+    };
+    let result = ok("updated");
+    let told = digest(
+        "Edit",
+        &edit(old, new),
+        CallOutcome::Result(&result),
+        &plain(&out, Some("/p")),
+    );
+    let is_todo = |finding: &Finding| matches!(finding, Finding::Todo { .. });
+    assert!(
+        !told.tool.findings.iter().any(is_todo),
+        "no content is kept"
+    );
     // nobody knows what stood in the file before
     let whole = json!({"file_path": "/p/a.ts", "content": new});
     assert_eq!(todos("Write", whole), []);
