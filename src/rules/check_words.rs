@@ -1,5 +1,6 @@
 //! What commands look at that check a project, as a table (`check_words.yaml`). Knows words, not how a command ended.
 
+use super::headings::is_step;
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
 use super::words::sentences;
@@ -99,7 +100,6 @@ pub fn heads_verification(heading: &str) -> bool {
     let heading = heading.trim_matches(['*', ' ', ':']).to_lowercase();
     let numbered = |text: &str| {
         let mut words = text.split([' ', '.', ')']).filter(|word| !word.is_empty());
-        let is_step = |word: &str| matches!(word, "phase" | "step" | "part" | "task");
         words.all(|word| is_step(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let marks = [": ", ". ", ") "];

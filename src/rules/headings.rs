@@ -37,6 +37,20 @@ pub fn states_done(heading: &str) -> bool {
     TABLE.done.contains(&first) && words.count() + 1 >= WORDS_MIN
 }
 
+/// What stands behind `Step` or `Phase` in the heading of a plan's part; all of it where neither does.
+pub fn without_step(heading: &str) -> &str {
+    let steps = TABLE.steps.iter().filter_map(|step| {
+        let start = heading.get(..step.len())?;
+        start.eq_ignore_ascii_case(step).then_some(step.len())
+    });
+    heading[steps.max().unwrap_or(0)..].trim_start()
+}
+
+/// A word that may stand before the number of a plan's part, in lower case.
+pub fn is_step(word: &str) -> bool {
+    TABLE.steps.contains(word)
+}
+
 /// The heading of a plan's part says nothing of what is to be done, or that it isn't.
 pub fn is_no_part(heading: &str) -> bool {
     let heading = heading.to_lowercase();
@@ -82,6 +96,7 @@ struct Written {
     proposed: Vec<String>,
     no_parts: FxHashSet<String>,
     left: Vec<String>,
+    steps: FxHashSet<String>,
     done: FxHashSet<String>,
     #[cfg(test)]
     samples: BTreeMap<String, String>,
@@ -96,6 +111,7 @@ struct Table {
     proposed: LiteralFinder,
     no_parts: FxHashSet<String>,
     left: LiteralFinder,
+    steps: FxHashSet<String>,
     done: FxHashSet<String>,
 }
 
@@ -108,6 +124,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         proposed: LiteralFinder::of(written.proposed),
         no_parts: written.no_parts,
         left: LiteralFinder::of(written.left),
+        steps: written.steps,
         done: written.done,
     }
 });

@@ -3,6 +3,7 @@
 use super::cue_pattern::{CuePattern, CueText};
 use super::table;
 use super::words::{content_words, is_same};
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -49,6 +50,29 @@ pub fn picks_several(words: &str) -> Option<Vec<String>> {
     let numbers = found.name("options")?.split(|c: char| !c.is_ascii_digit());
     let numbers = numbers.filter(|number| !number.is_empty());
     Some(numbers.map(str::to_owned).collect())
+}
+
+/// `A for carts`, `do B instead`: one of the letters A to F stands where a pick does.
+pub fn picks_by_letter(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    let mut all = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let letters = &TABLE.letters;
+    if all.any(|word| letters.never.contains(word)) {
+        return false;
+    }
+    let is_letter = |word: &str| matches!(word.as_bytes(), [b'A'..=b'F']);
+    let plain: Vec<&str> = words.split_whitespace().collect();
+    let mut named = (0..plain.len())
+        .filter(|nth| is_letter(plain[*nth].trim_matches(|c: char| !c.is_alphanumeric())));
+    named.any(|nth| {
+        match nth
+            .checked_sub(1)
+            .map(|before| plain[before].to_lowercase())
+        {
+            None => true,
+            Some(before) => before.ends_with('.') || letters.before.contains(&before),
+        }
+    })
 }
 
 /// The name that a whole line of an answer chooses: `I want show_carts`.
@@ -191,10 +215,18 @@ struct Table {
     picks: Vec<CuePattern>,
     picks_several: CuePattern,
     names: CuePattern,
+    letters: Letters,
     chores: CuePattern,
     options: Vec<String>,
     #[cfg(test)]
     samples: Samples,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Letters {
+    before: FxHashSet<String>,
+    never: FxHashSet<String>,
 }
 
 #[cfg(test)]

@@ -116,6 +116,20 @@ pub fn only_passes(sentence: &str) -> bool {
     !sentence.contains('/') && words.filter(|word| !word.is_empty()).all(is_known) && says
 }
 
+/// Whether the sentence names tests, and whether other checks.
+pub fn checks_named(sentence: &str) -> [bool; 2] {
+    let lower = sentence.to_lowercase();
+    let names = |words: &[String]| words.iter().any(|word| lower.contains(word.as_str()));
+    [names(&TABLE.passes.tests), names(&TABLE.passes.others)]
+}
+
+/// The text speaks of something that failed.
+pub fn tells_of_failure(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let mut faults = TABLE.passes.faults.iter();
+    faults.any(|word| lower.contains(word.as_str()))
+}
+
 /// The prompt asks for an account of the session.
 pub fn sums_up(sentence: &str) -> bool {
     TABLE.sums.says(sentence)
@@ -148,6 +162,9 @@ struct Written {
 struct Passes {
     words: FxHashSet<String>,
     states: FxHashSet<String>,
+    tests: Vec<String>,
+    others: Vec<String>,
+    faults: Vec<String>,
 }
 
 #[cfg(test)]

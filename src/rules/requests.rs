@@ -342,6 +342,11 @@ pub fn offered(sentence: &str) -> Option<&str> {
     Some(offer.trim_end_matches(['.', '!', '?', ':'])).filter(|offer| !offer.is_empty())
 }
 
+/// `You are an expert of carts`: who the agent shall be, not what it shall do.
+pub fn is_role(sentence: &str) -> bool {
+    without_any(sentence, &TABLE.roles).is_some()
+}
+
 /// A prompt that only adds a picture to the one before, or says that the agent may go on.
 pub fn goes_on(prompt: &str) -> bool {
     const WORDS_MAX: usize = 5;
@@ -422,6 +427,7 @@ struct Written {
     offers: Vec<String>,
     leave: Vec<String>,
     adds: Vec<String>,
+    roles: Vec<String>,
     chatter: Vec<String>,
     praise: Vec<String>,
     curt: Vec<String>,

@@ -5,7 +5,7 @@ use super::plan_steps::plan_steps;
 use super::prompts::Prompt;
 use super::words::shortened;
 use crate::rules::outcome::announces;
-use crate::rules::requests::{RequestKind, request};
+use crate::rules::requests::{RequestKind, is_role, request};
 use crate::rules::words::{content_words, is_same, tokens};
 
 /// More is a document, and buries what came of it.
@@ -206,18 +206,6 @@ fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
         });
     }
     parts
-}
-
-/// `You are an expert of carts.`
-fn is_role(sentence: &str) -> bool {
-    const ROLES: [&str; 5] = [
-        "You are a ",
-        "You are an ",
-        "You are the ",
-        "You're a ",
-        "You're an ",
-    ];
-    ROLES.iter().any(|role| sentence.starts_with(role))
 }
 
 /// `Mend these pages:`, `There are 13 of them in 4 files:`; not `What exists already:`.

@@ -84,11 +84,9 @@ pub fn requests(
     first: Option<&Sourced<String>>,
     answers: &Answers<'_>,
 ) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
-    let others = prompts
-        .iter()
-        .enumerate()
-        .filter(|(_, prompt)| !first.is_some_and(|first| is_told(lines, prompt, first)))
-        .filter_map(|(nth, prompt)| Some((nth, prompt, answered(lines, prompts, nth)?)));
+    let answered = answered(lines, prompts, first);
+    let others = prompts.iter().enumerate();
+    let others = others.filter_map(|(nth, prompt)| Some((nth, prompt, answered[nth]?)));
     let mut all: Vec<Listed> = Vec::new();
     let mut of_asides = Vec::new();
     for (nth, prompt, answered) in others {
@@ -165,20 +163,24 @@ fn is_told(
     option.is_some_and(|option| objective.what.contains(&option))
 }
 
-/// The prompt whose answer answers the `nth` one; `None` where that is told by another.
+/// For each prompt the one whose answer answers it; `None` where another one tells it, or the objective `first`.
 fn answered<'p, 'l, 't>(
     lines: &[LocatedItem<'_>],
     prompts: &'p [Prompt<'l, 't>],
-    nth: usize,
-) -> Option<&'p Prompt<'l, 't>> {
-    let before = nth.checked_sub(1);
-    let before = before.and_then(|before| next_of(lines, prompts, before));
-    match next_of(lines, prompts, nth) {
-        _ if before == Some(Next::GoesOn) => None,
-        Some(Next::Anew) => None,
-        Some(Next::GoesOn) => prompts.get(nth + 1),
-        None => prompts.get(nth),
-    }
+    first: Option<&Sourced<String>>,
+) -> Vec<Option<&'p Prompt<'l, 't>>> {
+    let mut before = None;
+    let each = prompts.iter().enumerate().map(|(nth, prompt)| {
+        let next = next_of(lines, prompts, nth);
+        let is_objective = first.is_some_and(|first| is_told(lines, prompt, first));
+        match (before.replace(next).flatten(), next) {
+            _ if is_objective => None,
+            (Some(Next::GoesOn), _) | (_, Some(Next::Anew)) => None,
+            (_, Some(Next::GoesOn)) => prompts.get(nth + 1),
+            (_, None) => Some(prompt),
+        }
+    });
+    each.collect()
 }
 
 /// Who was interrupted asks again: of the same request with an answer and one without, the answered one is listed.

@@ -1,7 +1,7 @@
 //! What a plan that was pasted sets out to do: the headings of its numbered steps.
 
 use super::words::{folded, shortened};
-use crate::rules::headings::is_no_part;
+use crate::rules::headings::{is_no_part, without_step};
 
 /// More of them are only counted.
 const STEPS_MAX: usize = 8;
@@ -35,13 +35,8 @@ pub(super) fn plan_steps(plan: &str) -> Option<String> {
 
 /// `Round once` of `Step 2: Round once (cart.rs)`.
 fn step(heading: &str) -> Option<&str> {
-    const KINDS: [&str; 5] = ["step", "phase", "task", "part", "change"];
     let text = heading.trim().trim_matches('*');
-    let kind = KINDS.iter().find(|kind| {
-        let start = text.get(..kind.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(kind))
-    });
-    let rest = text[kind.map_or(0, |kind| kind.len())..].trim_start();
+    let rest = without_step(text);
     let name = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let name = match name.as_bytes() {
         // `4A. Round once`
@@ -52,8 +47,9 @@ fn step(heading: &str) -> Option<&str> {
     let bare = name.trim_start_matches([')', ':', '—', '–', '-', ' ']);
     // `404 page` is no number of a step
     let marks = &name[..name.len() - bare.len()];
-    let is_apart =
-        kind.is_some() || rest[..rest.len() - name.len()].ends_with('.') || marks.trim() != "";
+    let is_apart = rest.len() < text.len()
+        || rest[..rest.len() - name.len()].ends_with('.')
+        || marks.trim() != "";
     let name = bare.split(" (").next().unwrap_or(bare).trim();
     let is_step = is_numbered && is_apart && name.contains(char::is_alphabetic);
     (is_step && !is_no_part(bare)).then_some(name)

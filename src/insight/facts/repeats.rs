@@ -3,7 +3,7 @@
 use super::further::ANSWERED;
 use super::points::{is_point, without_mark};
 use crate::model::summary::{Decision, Sourced};
-use crate::rules::reports::only_passes;
+use crate::rules::reports::{checks_named, only_passes, tells_of_failure};
 use crate::rules::words::{content_words, is_same, sentences};
 
 /// Drops points of `text` that `other` has, and what then leads to nothing.
@@ -47,13 +47,11 @@ pub(super) fn drop_repeated(text: &mut String, other: &str) {
 /// is said, and where something else says that one failed.
 pub(super) fn drop_passes(text: &mut String, [has_tests, has_checks]: [bool; 2]) {
     const CHARS_MIN: usize = 60;
-    let is_listed = |said: &str| {
-        let lower = said.to_lowercase();
-        let is_of_tests = lower.contains("test") || lower.contains("suite");
-        let is_of_others = OTHERS.iter().any(|word| lower.contains(word));
-        (has_tests || !is_of_tests) && (has_checks || !is_of_others)
+    let is_idle = |said: &&str| {
+        let [of_tests, of_others] = checks_named(said);
+        let is_listed = (has_tests || !of_tests) && (has_checks || !of_others);
+        is_listed && only_passes(without_mark(said))
     };
-    let is_idle = |said: &&str| only_passes(without_mark(said)) && is_listed(said);
     let mut kept: Vec<String> = Vec::new();
     let mut is_gone = false;
     for line in text.lines() {
@@ -75,19 +73,10 @@ pub(super) fn drop_passes(text: &mut String, [has_tests, has_checks]: [bool; 2])
         kept.pop_if(|last| last.ends_with(':'));
     }
     let kept = kept.join("\n");
-    let fails = || FAULTS.iter().any(|word| kept.to_lowercase().contains(word));
-    if kept.chars().count() >= CHARS_MIN && !fails() {
+    if kept.chars().count() >= CHARS_MIN && !tells_of_failure(&kept) {
         *text = kept;
     }
 }
-
-/// By which a sentence speaks of checks that are no tests.
-const OTHERS: [&str; 8] = [
-    "lint", "type", "build", "compil", "check", "format", "clippy", "vet",
-];
-
-/// By which a text speaks of what failed.
-const FAULTS: [&str; 5] = ["fail", "error", "broke", "warning", " red "];
 
 /// Drops requests that say no more than a decision that was made with them.
 pub(super) fn drop_decided(requests: &mut Vec<Sourced<String>>, decisions: &[Sourced<Decision>]) {

@@ -5,7 +5,7 @@ use super::super::options::{beside, option_of};
 use super::super::words;
 use crate::model::finding::Finding;
 use crate::model::summary::Decision;
-use crate::rules::replies::is_chore;
+use crate::rules::replies::{is_chore, picks_by_letter};
 
 /// An answer to the agent's question, or a plan that somebody approved.
 pub(super) fn answered(finding: &Finding, line: &LocatedItem<'_>) -> Option<Decision> {
@@ -77,42 +77,6 @@ pub(super) fn lettered(words: &str, agent: &str) -> Option<Decision> {
             options.join("; ")
         ),
         ..Decision::default()
-    })
-}
-
-/// `A for carts`, `do B instead`: one of the letters stands where a pick does.
-fn picks_by_letter(words: &str) -> bool {
-    const BEFORE: [&str; 10] = [
-        "do", "with", "use", "take", "option", "pick", "choose", "prefer", "go", "want",
-    ];
-    const NOT: [&str; 8] = [
-        "mean",
-        "means",
-        "idea",
-        "difference",
-        "not",
-        "don't",
-        "both",
-        "nor",
-    ];
-    let lower = words.to_lowercase();
-    let mut all = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    if all.any(|word| NOT.contains(&word)) {
-        return false;
-    }
-    let is_letter = |word: &str| matches!(word.as_bytes(), [b'A'..=b'F']);
-    let plain: Vec<&str> = words.split_whitespace().collect();
-    let named = plain.iter().enumerate();
-    let mut named =
-        named.filter(|(_, word)| is_letter(word.trim_matches(|c: char| !c.is_alphanumeric())));
-    named.any(|(nth, _)| {
-        match nth
-            .checked_sub(1)
-            .map(|before| plain[before].to_lowercase())
-        {
-            None => true,
-            Some(before) => before.ends_with('.') || BEFORE.contains(&before.as_str()),
-        }
     })
 }
 

@@ -6,6 +6,7 @@ use super::became::changes;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::rules::requests::{goes_on, is_idle};
 use crate::rules::words::{content_words, is_same};
+use rustc_hash::FxHashSet;
 
 /// What the next prompt is to one that was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +31,14 @@ pub fn next_of(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>], nth: usize
             .flat_map(|line| line.item.findings)
             .any(changes)
     };
-    let (own, new) = (said(prompt), said(next));
-    match () {
-        () if goes_on(then) && was_only_begun(begun) => Some(Next::GoesOn),
-        () if own.len() < ASKED_WORDS_MIN || is_done() => None,
-        () if is_anew(&own, &new) && is_alike(asked, then) => Some(Next::Anew),
-        () => None,
+    if goes_on(then) && was_only_begun(begun) {
+        return Some(Next::GoesOn);
     }
+    if then.len() < asked.len() / 2 || is_done() || !is_alike(asked, then) {
+        return None;
+    }
+    let (own, new) = (said(prompt), said(next));
+    (own.len() >= ASKED_WORDS_MIN && is_anew(&own, &new)).then_some(Next::Anew)
 }
 
 /// With fewer words two prompts are alike by chance.
@@ -51,8 +53,10 @@ fn said(prompt: &Prompt<'_, '_>) -> Vec<String> {
 
 /// Of eight words at most one doesn't stand in the other prompt, too: what was said otherwise is something else.
 fn is_anew(own: &[String], new: &[String]) -> bool {
-    let is_other = |word: &&String| !new.iter().any(|other| is_same(other, word));
-    own.iter().filter(is_other).count() <= own.len() / 8
+    let known: FxHashSet<&String> = new.iter().collect();
+    let is_other =
+        |word: &&String| !known.contains(word) && !new.iter().any(|other| is_same(other, word));
+    own.iter().filter(is_other).nth(own.len() / 8).is_none()
 }
 
 /// Both ask for work, or both ask a question, and neither says no to the other.
