@@ -83,12 +83,14 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     told.into_iter().skip(first).collect()
 }
 
-/// The platform that a line's build is for, where it sets one: that it builds there says nothing of here.
-fn target(line: &str) -> Option<String> {
+/// The platform that a build is for, where one is set: that it builds there says nothing of here.
+fn target(check: &CommandCheck) -> Option<String> {
     const TARGETS: [&str; 2] = ["GOOS=", "GOARCH="];
-    let is_one = |word: &&str| TARGETS.iter().any(|target| word.starts_with(target));
-    let set: Vec<&str> = line.split_whitespace().filter(is_one).collect();
-    (!set.is_empty() && set.len() <= TARGETS.len()).then(|| set.join(" "))
+    let is_one = |word: &&String| TARGETS.iter().any(|target| word.starts_with(target));
+    let before = &check.words[..check.words.len() - bare(&check.words).len()];
+    let set = check.set.iter().chain(before).filter(is_one);
+    let set: Vec<&str> = set.map(String::as_str).collect();
+    (!set.is_empty()).then(|| set.join(" "))
 }
 
 /// What fixers of a line that worked may have mended: checks of the same kind that failed when they ran last.
@@ -119,7 +121,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
             if shown.rsplit(' ').next().is_some_and(is_throwaway) {
                 continue;
             }
-            let target = target(call.command);
+            let target = target(&check);
             let is_ci = watches_ci(words);
             let state = match is_ci {
                 true if line.item.text.ends_with(RUNNING) => None,

@@ -22,6 +22,7 @@ use crate::rules::replies::{
     picks_several, recommends, reply, suggests, takes_on, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
+use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::{content_words, is_same, sentences as all_sentences};
 use prose::{before_terminal, is_graded, is_prose, speaks_of_self};
 
@@ -197,17 +198,25 @@ fn said_when_refused(
         let asked = request(sentence);
         suggests(sentence) || asked.is_some_and(|asked| asked.kind == RequestKind::Ask)
     };
-    let is_one = words.len() <= PICK_BYTES_MAX
-        && !is_chore(words)
-        && all_sentences(words).any(asks)
-        && is_carried_out(after);
     let name = call.split('(').next().unwrap_or_default();
     let name = name.trim_start_matches("Action: ");
+    // of a plan any word says what shall be otherwise
+    let is_plan = tool(name).answer == AnswerKind::Approve && says_something(words);
+    let is_one = words.len() <= PICK_BYTES_MAX
+        && !is_chore(words)
+        && (is_plan || all_sentences(words).any(asks))
+        && is_carried_out(after);
     is_one.then(|| Decision {
         decision: words.to_owned(),
         about: Some(format!("said when refusing {name}")),
         ..Decision::default()
     })
+}
+
+/// No question, and more than a no.
+fn says_something(words: &str) -> bool {
+    const WORDS_MIN: usize = 3;
+    !words.contains('?') && content_words(words).len() >= WORDS_MIN
 }
 
 /// Stands between a call and what a person said when refusing it.

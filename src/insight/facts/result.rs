@@ -14,7 +14,9 @@ use super::points::is_point;
 use super::prompts::{Prompt, exchange, starts};
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
 use super::stated::{STEP_BYTES_MAX, stated};
-use super::taken_up::{Withdrawn, is_declined, is_reworked, is_taken_up, withdrawn};
+use super::taken_up::{
+    Withdrawn, is_amended, is_declined, is_reworked, is_taken_up, withdrawn,
+};
 use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -359,6 +361,9 @@ fn answers<'l, 't>(
         }
         if next.is_some_and(|next| is_taken_up(lines, next)) {
             answer.is_taken_up = true;
+            answer.weight -= TAKEN_UP_WEIGHT;
+        }
+        if is_amended(lines, prompt.at, &places[nth + 1..]) {
             answer.weight -= TAKEN_UP_WEIGHT;
         }
         // what it says of the work isn't so

@@ -127,6 +127,25 @@ pub(super) fn is_reworked(lines: &[LocatedItem<'_>], at: usize) -> bool {
     !made.is_empty() && paths(&lines[at + 1 + own.len()..]).any(|path| made.contains(path))
 }
 
+/// A later turn changed at least half of the files again that were changed and committed for the prompt at this place, and
+/// amended the commit: what was said of it before is how it stood then.
+pub(super) fn is_amended(lines: &[LocatedItem<'_>], at: usize, later: &[usize]) -> bool {
+    let commits = |lines: &[LocatedItem<'_>], amends: bool| {
+        let mut findings = lines.iter().flat_map(|line| line.item.findings);
+        findings.any(
+            |finding| matches!(finding, Finding::Commit { again, .. } if !amends || *again),
+        )
+    };
+    let own = exchange(lines, at);
+    let made: FxHashSet<&str> = paths(own).collect();
+    let is_anew = |later: &usize| {
+        let done = exchange(lines, *later);
+        let again: FxHashSet<&str> = paths(done).filter(|path| made.contains(path)).collect();
+        again.len() * 2 >= made.len() && commits(done, true)
+    };
+    !made.is_empty() && commits(own, false) && later.iter().any(is_anew)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,5 +357,40 @@ mod tests {
             ]
         };
         assert!(is_reworked(&lines(&cart), 0) && !is_reworked(&lines(&shop), 0));
+    }
+    #[test]
+    fn a_commit_that_was_made_anew_is_told_by_what_was_said_then() {
+        let commit = |again| Finding::Commit {
+            hash: "0abc123".into(),
+            subject: "Round totals".into(),
+            again,
+            size: None,
+        };
+        let cart = edit("/p/cart.rs");
+        let lines = |path: &str, again| {
+            let [first, second] = [edit("/p/cart.rs"), edit(path)];
+            let made = [first[0].clone(), commit(false)];
+            let anew = [second[0].clone(), commit(again)];
+            (made, anew)
+        };
+        for (path, again, wants) in [
+            ("/p/cart.rs", true, true),
+            ("/p/cart.rs", false, false),
+            ("/p/shop.rs", true, false),
+        ] {
+            let (made, anew) = lines(path, again);
+            let all = [
+                line(ItemKind::Prompt, "User: round the cart", &[]),
+                line(ItemKind::Digest, "Action: Bash(x) → ok", &made),
+                line(ItemKind::Prompt, "User: with a type of its own", &[]),
+                line(ItemKind::Digest, "Action: Bash(x) → ok", &anew),
+            ];
+            assert_eq!(is_amended(&all, 0, &[2]), wants, "{path} {again}");
+        }
+        let all = [
+            line(ItemKind::Prompt, "User: round the cart", &[]),
+            line(ItemKind::Digest, "Action: Edit(x) → +1", &cart),
+        ];
+        assert!(!is_amended(&all, 0, &[]));
     }
 }

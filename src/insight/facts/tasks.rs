@@ -126,6 +126,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         let is_skipped = known.was_open && !known.was_active;
         !is_work && is_done && (is_skipped || known.from_list && names_file(&known.text.what))
     };
+    let done_since = done_since(&known, lines);
     for known in known
         .into_iter()
         .filter(|known| !known.text.what.is_empty() && !is_needless(known))
@@ -136,6 +137,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
                 Proof::Failed => tasks.failed.push(known.failed()),
                 Proof::Missing => {}
             },
+            TaskState::Active if done_since.iter().any(|from| *from > known.from) => {}
             TaskState::Open | TaskState::Active => tasks.open.push(known.text),
             TaskState::Dropped => {}
         }
@@ -151,6 +153,18 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         done.len() < TOPIC_WORDS_MIN || !open.iter().any(is_within)
     });
     tasks
+}
+
+/// Where tasks with numbers were begun that were then done and committed. Of one that was begun before such a task nobody
+/// knows whether it is open: agents forget to tick off.
+fn done_since(known: &[Known], lines: &[LocatedItem<'_>]) -> Vec<usize> {
+    let is_commit = |finding: &Finding| matches!(finding, Finding::Commit { .. });
+    let committed = lines.iter().rposition(|line| line.item.findings.iter().any(is_commit));
+    let is_one = |known: &&Known| {
+        let is_done = known.task.state == TaskState::Done && known.was_active;
+        is_done && known.task.id.is_some() && committed.is_some_and(|at| at > known.from)
+    };
+    known.iter().filter(is_one).map(|known| known.from).collect()
 }
 
 /// A task with fewer words may be part of another by chance.
@@ -344,7 +358,7 @@ fn step(point: &str) -> Option<String> {
 }
 
 /// The text of `- …`, `* …` or `1. …`.
-fn point(line: &str) -> Option<&str> {
+pub(super) fn point(line: &str) -> Option<&str> {
     let plain = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
     plain.or_else(|| {
         let digits = line

@@ -4,6 +4,7 @@
 use super::command_forms::command_of;
 use super::line::LocatedItem;
 use super::ran::call;
+use super::tasks;
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
@@ -245,13 +246,9 @@ fn codes(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The text of `- …` or `1. …` that is not below another one, without its box; none where that is ticked.
+/// The text of such a line that is not below another one, without its box; none where that is ticked.
 fn point(line: &str) -> Option<&str> {
-    let plain = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
-    let text = plain.or_else(|| {
-        let digits = line.find(|c: char| !c.is_ascii_digit());
-        line[digits.filter(|at| *at > 0)?..].strip_prefix(". ")
-    })?;
+    let text = tasks::point(line)?;
     let is_ticked = text.starts_with("[x] ") || text.starts_with("[X] ");
     let text = text.strip_prefix("[ ]").unwrap_or(text).trim_start();
     (!is_ticked).then_some(text)

@@ -3,6 +3,7 @@
 //! Knows what follows a command in its line, and so whether the line's exit code tells how it ended.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
+use super::standing::is_setting;
 use super::test_scope::{TestScope, test_scope};
 use crate::rules::check_words::scope;
 use crate::rules::lazy_pattern::LazyPattern;
@@ -23,6 +24,8 @@ use std::sync::{LazyLock, OnceLock};
 pub struct CommandCheck {
     /// As it was typed, without what stands around it.
     pub words: Vec<String>,
+    /// What is set for it alone: `GOOS=linux`.
+    pub set: Vec<String>,
     /// What checks, without what starts it: `npm` of `timeout 9 npm run lint`.
     pub program: String,
     /// See there.
@@ -349,6 +352,7 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
                     let folder = folder.map(|folder| folder.trim_end_matches('/').to_owned());
                     found.push(CommandCheck {
                         place: part(&words).or(folder),
+                        set: set_before(before),
                         program,
                         words,
                         end,
@@ -358,6 +362,16 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
             _ => {}
         }
     }
+}
+
+/// The settings that end what stands before a command.
+fn set_before(before: &str) -> Vec<String> {
+    let own = before.rsplit([';', '&', '|', '(', '\n']).next();
+    let words = own.unwrap_or_default().split_whitespace();
+    let set = words.rev().take_while(|word| is_setting(word));
+    let mut set: Vec<String> = set.map(str::to_owned).collect();
+    set.reverse();
+    set
 }
 
 /// Not a folder that only the shell knows.

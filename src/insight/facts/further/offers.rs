@@ -3,6 +3,7 @@
 use super::super::line::LocatedItem;
 use super::super::options::{beside, option_of};
 use super::super::prompts::Prompt;
+use super::super::tasks::point;
 use super::super::words::{folded, points_back, shortened};
 use crate::model::exchange::ItemKind;
 use crate::rules::replies::{Reply, offers, reply};
@@ -77,6 +78,9 @@ fn asked_before(
     is_whole: bool,
 ) -> Option<String> {
     let agent = words_before(lines, prompt)?;
+    if let Some(offered) = offered_list(agent) {
+        return Some(offered);
+    }
     let paragraph = agent.trim_end().rsplit("\n\n").next()?;
     let paragraph = folded(paragraph);
     // who agrees takes the first of two
@@ -96,4 +100,21 @@ fn asked_before(
         _ => asked.to_owned(),
     };
     Some(shortened(&asked, AGREED_CHARS_MAX))
+}
+
+/// What the agent offered in a list near its end: `Would you like me to: add a test; push it?`
+fn offered_list(words: &str) -> Option<String> {
+    const LINES_MAX: usize = 14;
+    let lines: Vec<&str> = words.lines().filter(|line| !line.trim().is_empty()).collect();
+    let near = &lines[lines.len().saturating_sub(LINES_MAX)..];
+    let lead = near.iter().rposition(|line| line.trim_end().ends_with(':'))?;
+    let points = near[lead + 1..].iter().map_while(|line| point(line.trim()));
+    let points: Vec<String> = points
+        .map(|point| folded(point).trim_end_matches(['?', '.']).to_owned())
+        .collect();
+    let last = near.len() - 1;
+    // behind it a line asks for the choice at most
+    let is_end = lead + 1 + points.len() >= last;
+    let offered = format!("{} {}?", folded(near[lead]), points.join("; "));
+    (points.len() > 1 && is_end && offers(&offered)).then(|| shortened(&offered, AGREED_CHARS_MAX))
 }

@@ -3,6 +3,7 @@
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::output::ToolOutput;
 use super::patch::{self, PatchChange};
+use super::script;
 use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::commands::history::{self, Act};
 use crate::rules::commands::{self, Counted};
@@ -322,8 +323,8 @@ impl<'a> DigestCall<'a> {
             other => Cow::Borrowed(other.as_str().unwrap_or("")),
         };
         let shown = match &command {
-            Cow::Borrowed(text) => line::folded(text, COMMAND_CHARS_MAX),
-            Cow::Owned(text) => Cow::Owned(line::folded(text, COMMAND_CHARS_MAX).into_owned()),
+            Cow::Borrowed(text) => script::folded(text),
+            Cow::Owned(text) => Cow::Owned(script::folded(text).into_owned()),
         };
         if shown.is_empty() {
             return None;

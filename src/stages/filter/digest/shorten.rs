@@ -12,6 +12,7 @@ use super::files::{changed_lines, written_lines};
 use super::findings;
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
+use super::script;
 use super::todos;
 use crate::rules::secrets::Redactor;
 use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
@@ -129,8 +130,9 @@ fn shorten_value(value: Value, command: bool) -> Value {
         TEXT_CHARS_MAX
     };
     match value {
+        Value::String(text) if text.len() > chars_max && command => script::folded(&text).into(),
         Value::String(text) if text.len() > chars_max => line::folded(&text, chars_max).into(),
-        Value::Array(list) if command => line::folded(&joined(&list), chars_max).into(),
+        Value::Array(list) if command => script::folded(&joined(&list)).into(),
         Value::Array(_) | Value::Object(_) => Value::Null,
         short => short,
     }
