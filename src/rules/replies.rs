@@ -97,6 +97,11 @@ pub fn declines(words: &str) -> bool {
     TABLE.declines.is_match(&CueText::of(words.trim()))
 }
 
+/// The sentence offers to do something, whatever that is.
+pub fn is_offer(sentence: &str) -> bool {
+    offered(sentence).is_some()
+}
+
 /// The sentence offers to do something besides moving finished work on.
 pub fn offers(sentence: &str) -> bool {
     offered(sentence).is_some_and(|act| !is_chore(&act))

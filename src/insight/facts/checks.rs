@@ -115,7 +115,8 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
         let call = RanCommand::of(line).or_else(begun);
         let Some(call) = call else { continue };
         note_fixers(&mut all, &call);
-        for check in checks_of(call.command) {
+        let mut checks = checks_of(call.command).into_iter().peekable();
+        while let Some(check) = checks.next() {
             let words = bare(&check.words);
             let shown = shown(words);
             if shown.rsplit(' ').next().is_some_and(is_throwaway) {
@@ -157,13 +158,12 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
                 failed,
                 is_ci,
                 run: line.source(CheckRun {
-                    command: target
-                        .into_iter()
-                        .chain([shown])
-                        .collect::<Vec<_>>()
-                        .join(" "),
+                    command: behind(target, shown),
                     fixed_by: fixer,
-                    said: state.and_then(|_| call.said(&check)),
+                    // of several, the last one said it
+                    said: state
+                        .filter(|_| checks.peek().is_none())
+                        .and_then(|_| call.said(&check)),
                     fault: fault.or(before),
                     ..CheckRun::default()
                 }),
@@ -174,6 +174,14 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
     }
     name_places(&mut all);
     all
+}
+
+/// The command behind what is set for it.
+fn behind(target: Option<String>, shown: String) -> String {
+    match target {
+        Some(target) => format!("{target} {shown}"),
+        None => shown,
+    }
 }
 
 /// That a build or a check failed when it ran last and nothing was changed since, where no other one of its program passed.
@@ -383,6 +391,13 @@ impl RanCommand<'_> {
         self.output.starts_with("exit ") || self.output.starts_with("failed")
     }
 
+    /// The line prints these words between its commands: `echo done`.
+    fn prints(&self, words: &str) -> bool {
+        const BYTES_MIN: usize = 3;
+        let words = words.trim_start_matches('\\');
+        words.len() >= BYTES_MIN && self.command.contains("echo ") && self.command.contains(words)
+    }
+
     /// The output stands there, and no word of trouble in it.
     fn is_shown(&self) -> bool {
         !is_size(self.output) && is_clean(self.output).is_none() && !is_absent(self.output)
@@ -403,6 +418,10 @@ impl RanCommand<'_> {
         let said = self.output.trim().trim_end_matches('.');
         let said = said.strip_prefix("failed: ").unwrap_or(said);
         let said = passed_line(said).unwrap_or(said);
+        // what the line itself has printed says nothing of the command
+        let own = said.split(" · ").filter(|part| !self.prints(part));
+        let said = own.collect::<Vec<&str>>().join(" · ");
+        let said = said.as_str();
         let is_short = !said.is_empty() && said.chars().count() <= SAID_CHARS_MAX;
         let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
         (is_short && is_own && !self.is_silent()).then(|| said.to_owned())

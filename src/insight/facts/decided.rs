@@ -215,7 +215,7 @@ fn said_when_refused(
 
 /// No question, and more than a no.
 fn says_something(words: &str) -> bool {
-    const WORDS_MIN: usize = 3;
+    const WORDS_MIN: usize = 2;
     !words.contains('?') && content_words(words).len() >= WORDS_MIN
 }
 

@@ -312,6 +312,14 @@ fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
     is_short && is_move && !about.iter().any(|word| says(&word))
 }
 
+/// The same of all requests of a prompt, and of what `text` says that it agrees to.
+fn are_moved(requests: &[Request<'_>], text: &str, answer: Option<&Answer<'_>>) -> bool {
+    let asked = text.split_once("” to: ").map(|(_, asked)| asked);
+    let mut requests = requests.iter();
+    requests.all(|one| is_moved(one.text, answer))
+        && asked.is_none_or(|asked| is_moved(asked, answer))
+}
+
 /// What an agreement agrees to, where that doesn't only move finished work on.
 fn agreement(
     lines: &[LocatedItem<'_>],
@@ -376,8 +384,7 @@ fn said(
     let text = with_offer(lines, prompt, with_others(best, &requests));
     let text = with_option(text, words_before(lines, prompt).unwrap_or_default());
     let text = &with_error(prompt, best, with_quoted(prompt, text));
-    let mut each = requests.iter();
-    if best.kind == RequestKind::Ask && each.all(|one| is_moved(one.text, answer)) {
+    if best.kind == RequestKind::Ask && are_moved(&requests, text, answer) {
         let is_bare = matches!(answer, None | Some(Answer::Last(_)));
         let is_left = is_bare && is_left(lines, prompt);
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));

@@ -123,6 +123,42 @@ pub(super) fn about_first<'l>(
     )
 }
 
+/// Of words in several sections with headings the one that is about what was `asked`, where that isn't the first: an answer may
+/// begin with what earlier ones told. A section must share many more words with it than the first.
+pub(super) fn section_about<'t>(words: &'t str, asked: &str) -> Option<&'t str> {
+    const SHARED_MIN: usize = 3;
+    let mut inside_code = false;
+    let mut headings: Vec<(usize, usize)> = Vec::new();
+    for line in words.lines() {
+        inside_code ^= line.starts_with("```");
+        let level = line.len() - line.trim_start_matches('#').len();
+        if level > 1 && !inside_code {
+            // both are parts of `words`
+            headings.push((level, line.as_ptr().addr() - words.as_ptr().addr()));
+        }
+    }
+    let level = headings.iter().map(|(level, _)| *level).max()?;
+    let sections = headings
+        .iter()
+        .enumerate()
+        .filter(|(_, (own, _))| *own == level);
+    let sections = sections.map(|(nth, (_, from))| {
+        let end = headings.get(nth + 1).map_or(words.len(), |(_, end)| *end);
+        &words[*from..end]
+    });
+    let mut asked = content_words(asked);
+    asked.retain(|word| !is_idle(word));
+    let each = sections.map(|section| {
+        let told = content_words(section);
+        let is_told = |word: &&String| told.iter().any(|told| is_same(told, word));
+        (asked.iter().filter(is_told).count(), section)
+    });
+    let each: Vec<(usize, &str)> = each.collect();
+    let (first, _) = *each.first()?;
+    let (most, section) = *each.iter().rev().max_by_key(|(shared, _)| *shared)?;
+    (most >= 2 * first + SHARED_MIN && most * 4 >= asked.len()).then_some(section)
+}
+
 /// `one` of `- one`, `2. one`.
 pub(super) fn without_mark(point: &str) -> &str {
     let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
@@ -221,6 +257,21 @@ mod tests {
             "all of it has room"
         );
         assert_eq!(*about_first(&lines, "round the carts once", 60), lines);
+    }
+
+    #[test]
+    fn the_section_about_what_was_asked_is_found() {
+        let words = "Two are done.\n\n### 1. Logs of carts\n\nEach error is logged.\n\n### 2. Rounding\n\n**Cause:** \
+                     totals were rounded for each row.\n- Totals are rounded once, at their end\n\n## Tests\n\nAll pass.";
+        let about = |asked| section_about(words, asked);
+        let second = about("totals are rounded in each row instead of at the end");
+        assert!(second.is_some_and(|told| told.starts_with("### 2.") && told.ends_with("end\n\n")));
+        assert_eq!(about("log each error of carts"), None);
+        assert_eq!(about("is it done?"), None);
+        assert_eq!(
+            section_about("Totals are rounded once.", "round totals once"),
+            None
+        );
     }
 
     #[test]

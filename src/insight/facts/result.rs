@@ -14,9 +14,7 @@ use super::points::is_point;
 use super::prompts::{Prompt, exchange, starts};
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
 use super::stated::{STEP_BYTES_MAX, stated};
-use super::taken_up::{
-    Withdrawn, is_amended, is_declined, is_reworked, is_taken_up, withdrawn,
-};
+use super::taken_up::{Withdrawn, is_amended, is_declined, is_reworked, is_taken_up, withdrawn};
 use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;

@@ -132,9 +132,8 @@ pub(super) fn is_reworked(lines: &[LocatedItem<'_>], at: usize) -> bool {
 pub(super) fn is_amended(lines: &[LocatedItem<'_>], at: usize, later: &[usize]) -> bool {
     let commits = |lines: &[LocatedItem<'_>], amends: bool| {
         let mut findings = lines.iter().flat_map(|line| line.item.findings);
-        findings.any(
-            |finding| matches!(finding, Finding::Commit { again, .. } if !amends || *again),
-        )
+        findings
+            .any(|finding| matches!(finding, Finding::Commit { again, .. } if !amends || *again))
     };
     let own = exchange(lines, at);
     let made: FxHashSet<&str> = paths(own).collect();

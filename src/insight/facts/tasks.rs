@@ -159,12 +159,18 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
 /// knows whether it is open: agents forget to tick off.
 fn done_since(known: &[Known], lines: &[LocatedItem<'_>]) -> Vec<usize> {
     let is_commit = |finding: &Finding| matches!(finding, Finding::Commit { .. });
-    let committed = lines.iter().rposition(|line| line.item.findings.iter().any(is_commit));
+    let committed = lines
+        .iter()
+        .rposition(|line| line.item.findings.iter().any(is_commit));
     let is_one = |known: &&Known| {
         let is_done = known.task.state == TaskState::Done && known.was_active;
         is_done && known.task.id.is_some() && committed.is_some_and(|at| at > known.from)
     };
-    known.iter().filter(is_one).map(|known| known.from).collect()
+    known
+        .iter()
+        .filter(is_one)
+        .map(|known| known.from)
+        .collect()
 }
 
 /// A task with fewer words may be part of another by chance.
@@ -417,6 +423,31 @@ mod tests {
         ]);
         assert_eq!(texts(&found.done), ["a", "numbered", "boxed"]);
         assert_eq!(texts(&found.open), ["c", "unboxed"]);
+    }
+
+    #[test]
+    fn of_a_task_that_others_overtook_nobody_knows() {
+        use TaskState::{Active, Done, Open};
+        let of = |id, state| [Finding::Task(task(Some(id), "round the cart", state))];
+        let (first, second) = (of("1", Active), of("2", Active));
+        let (done, new) = (of("2", Done), of("3", Open));
+        let commit = [Finding::Commit {
+            hash: "0abc123".into(),
+            subject: "Round totals".into(),
+            again: false,
+            size: None,
+        }];
+        let call = |findings| line(ItemKind::Digest, "Action: x", findings);
+        let all = [
+            call(&first[..]),
+            call(&second),
+            call(&done),
+            call(&new),
+            call(&commit),
+        ];
+        assert_eq!(tasks(&all).open.len(), 1, "the last one");
+        assert_eq!(tasks(&all[..4]).open.len(), 2, "nothing was committed");
+        assert_eq!(tasks(&[all[0], all[1], all[4]]).open.len(), 2);
     }
 
     #[test]

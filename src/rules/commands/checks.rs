@@ -366,8 +366,9 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
 
 /// The settings that end what stands before a command.
 fn set_before(before: &str) -> Vec<String> {
-    let own = before.rsplit([';', '&', '|', '(', '\n']).next();
-    let words = own.unwrap_or_default().split_whitespace();
+    let own = before.rsplit([';', '&', '|', '\n']).next();
+    let own = own.unwrap_or_default().trim_start().trim_start_matches('(');
+    let words = own.split_whitespace();
     let set = words.rev().take_while(|word| is_setting(word));
     let mut set: Vec<String> = set.map(str::to_owned).collect();
     set.reverse();

@@ -504,6 +504,22 @@ fn a_build_for_another_platform_is_another_one() {
         &OK[..],
     );
     assert_eq!(told(&[there, built]).len(), 2);
+    let both = (
+        "Action: Bash(GOOS=linux go build ./...; GOOS=darwin go vet ./...) → ok, no output",
+        &OK[..],
+    );
+    assert_eq!(
+        told(&[both]),
+        [
+            "GOOS=linux go build ./... true ",
+            "GOOS=darwin go vet ./... true "
+        ]
+    );
+    let cached = (
+        "Action: Bash(GOCACHE=$(pwd)/.c GOOS=linux go build ./...) → ok, no output",
+        &OK[..],
+    );
+    assert_eq!(told(&[cached]), ["GOOS=linux go build ./... true "]);
     assert!(told(&[here]).len() == 1);
 }
 

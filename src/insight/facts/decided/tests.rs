@@ -512,3 +512,28 @@ fn what_an_agent_thinks_over_at_once_is_no_decision() {
     );
     assert_eq!(by_agent(&[('a', kept), ('a', other)]), Vec::<String>::new());
 }
+
+#[test]
+fn what_a_person_said_of_a_plan_is_decided_where_it_was_followed() {
+    let edit = [Finding::Changed {
+        path: "/p/plan.md".into(),
+        added: 0,
+        removed: 7,
+    }];
+    let refused = [Finding::Refused { key: 1 }];
+    let told = |said: &str, then: &[Finding]| {
+        let call = format!("Action: ExitPlanMode(\"Test the cart\") → refused by the user: {said}");
+        let all = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: which tests would you add?", &[]),
+            LocatedItem::sample(ItemKind::Digest, 2, &call, &refused),
+            LocatedItem::sample(ItemKind::Digest, 3, "Action: Edit(plan.md) → −7", then),
+        ];
+        let told = decided(&all).into_iter();
+        told.map(|told| told.what.decision).collect::<Vec<String>>()
+    };
+    let said = "we don't need the test of the export";
+    assert_eq!(told(said, &edit), [said]);
+    assert!(told(said, &[]).is_empty(), "nobody followed it");
+    assert!(told("why a test of the export?", &edit).is_empty());
+    assert!(told("no", &edit).is_empty());
+}

@@ -6,7 +6,7 @@ use super::super::prompts::Prompt;
 use super::super::tasks::point;
 use super::super::words::{folded, points_back, shortened};
 use crate::model::exchange::ItemKind;
-use crate::rules::replies::{Reply, offers, reply};
+use crate::rules::replies::{Reply, is_offer, offers, reply};
 use crate::rules::requests::is_idle;
 use crate::rules::words::{content_words, sentences};
 
@@ -47,7 +47,8 @@ pub(super) fn with_offer(
     let says = content_words(&text);
     let says = says.iter().filter(|word| !is_idle(word)).count();
     let agrees = || matches!(reply(words), Some(Reply::Agrees));
-    let is_bare = says <= WORDS_MAX && (points_back(&text) || agrees());
+    let takes_all = || ALL.contains(&text.rsplit(' ').next().unwrap_or_default());
+    let is_bare = says <= WORDS_MAX && (points_back(&text) || agrees() || takes_all());
     if !is_yes && !is_bare {
         return text;
     }
@@ -64,6 +65,9 @@ pub(super) fn with_offer(
 
 /// Words that agree before all else.
 const YES: [&str; 5] = ["yes", "yeah", "yep", "yup", "sure"];
+
+/// Words that end what takes all of what was offered.
+const ALL: [&str; 3] = ["all", "both", "everything"];
 
 /// The agent's words right before a prompt.
 pub fn words_before<'t>(lines: &[LocatedItem<'t>], prompt: &Prompt<'_, '_>) -> Option<&'t str> {
@@ -105,9 +109,14 @@ fn asked_before(
 /// What the agent offered in a list near its end: `Would you like me to: add a test; push it?`
 fn offered_list(words: &str) -> Option<String> {
     const LINES_MAX: usize = 14;
-    let lines: Vec<&str> = words.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = words
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let near = &lines[lines.len().saturating_sub(LINES_MAX)..];
-    let lead = near.iter().rposition(|line| line.trim_end().ends_with(':'))?;
+    let lead = near
+        .iter()
+        .rposition(|line| line.trim_end().ends_with(':'))?;
     let points = near[lead + 1..].iter().map_while(|line| point(line.trim()));
     let points: Vec<String> = points
         .map(|point| folded(point).trim_end_matches(['?', '.']).to_owned())
@@ -115,6 +124,10 @@ fn offered_list(words: &str) -> Option<String> {
     let last = near.len() - 1;
     // behind it a line asks for the choice at most
     let is_end = lead + 1 + points.len() >= last;
-    let offered = format!("{} {}?", folded(near[lead]), points.join("; "));
-    (points.len() > 1 && is_end && offers(&offered)).then(|| shortened(&offered, AGREED_CHARS_MAX))
+    let is_several = points.len() > 1;
+    let lead = folded(near[lead]);
+    let points = points.join("; ");
+    let is_offer = is_offer(&format!("{} {points}?", lead.trim_end_matches(':')));
+    let offered = format!("{lead} {points}?");
+    (is_several && is_end && is_offer).then(|| shortened(&offered, AGREED_CHARS_MAX))
 }

@@ -57,6 +57,24 @@ fn an_agreement_is_told_with_what_it_agrees_with() {
 }
 
 #[test]
+fn who_agrees_with_a_list_of_offers_agrees_with_all_of_it() {
+    let offer = "Agent: Two pages are out of date.\n\nWould you like me to:\n1. **Rewrite the page on carts**?\n2. **Move \
+                 the old plans** to an archive?\n\nLet me know which ones!";
+    let talk = [
+        (ItemKind::Prompt, "User: are the pages current?"),
+        (ItemKind::Agent, offer),
+        (ItemKind::Prompt, "User: Yes, please update all"),
+        (
+            ItemKind::Agent,
+            "Agent: Both pages are current now, and the plans are archived.",
+        ),
+    ];
+    let wants = "“Yes, please update all” to: Would you like me to: Rewrite the page on carts; Move the old plans to an \
+                 archive? → Both pages are current now, and the plans are archived.";
+    assert_eq!(listed(&talk), [wants]);
+}
+
+#[test]
 fn an_address_alone_is_a_request_where_something_came_of_it() {
     let address = "User: https://github.com/owner/shop/pull/7#pullrequestreview-12";
     let mut talk = vec![

@@ -5,9 +5,9 @@ use super::super::fitted::fitted_with;
 use super::super::further::{changes, is_unfinished};
 use super::super::last_words::{is_cut, last_said};
 use super::super::line::LocatedItem;
-use super::super::points::{about_first, cut_late};
+use super::super::points::{about_first, cut_late, section_about};
 use super::super::remarks::{SO_FAR, led};
-use super::super::stated::{STEP_BYTES_MAX, one_line};
+use super::super::stated::{STEP_BYTES_MAX, one_line, stated};
 use super::open::{asks_back, asks_to_choose, proposes, proposes_work};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -172,9 +172,12 @@ impl<'l, 't> Answer<'l, 't> {
         }
     }
 
-    /// In a line of so many bytes; of a list its first points, or those that are about what was `asked`.
+    /// In a line of so many bytes; of sections the one that is about what was `asked`, of a list its first points, or those
+    /// that are about it.
     pub(super) fn step(&self, bytes_max: usize, asked: &str) -> Option<String> {
-        let step = one_line(&about_first(&self.said, asked, bytes_max), bytes_max);
+        let own = section_about(self.line.words(), asked).map(stated);
+        let said = own.as_deref().unwrap_or(&self.said);
+        let step = one_line(&about_first(said, asked, bytes_max), bytes_max);
         let step = self.with_conclusion(step, bytes_max);
         let (lead, chars_min) = match self.is_partial {
             // a remark of the middle of work says less

@@ -73,7 +73,10 @@ mod tests {
     fn lines_that_end_commands_stay_apart() {
         for (script, wants) in [
             ("go vet ./...\n\n gofmt -l . \n", "go vet ./...; gofmt -l ."),
-            ("# run them\nnpm test # all\nnpm run lint", "npm test; npm run lint"),
+            (
+                "# run them\nnpm test # all\nnpm run lint",
+                "npm test; npm run lint",
+            ),
             ("docker run \\\n  -it a", "docker run -it a"),
             ("a &&\nb |\n  c\n| d", "a && b | c | d"),
             (
