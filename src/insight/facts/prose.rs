@@ -449,8 +449,9 @@ fn is_pasted(line: &str) -> bool {
         || is_data(line)
 }
 
-/// Times, keys, brackets and numbers: not what people write.
+/// Times, keys, brackets and numbers: not what people write; who writes about templates may name one.
 fn is_data(line: &str) -> bool {
+    const MARKS_SHARE: usize = 20;
     let (mut letters, mut marks, mut all) = (0, 0, 0);
     for c in line.chars() {
         all += 1;
@@ -459,7 +460,8 @@ fn is_data(line: &str) -> bool {
     }
     let timed = is_timed(line);
     let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
-    !says || timed || marks > 3 || letters * 5 < all * 3
+    let is_marked = marks > 3 && marks * MARKS_SHARE > all;
+    !says || timed || is_marked || letters * 5 < all * 3
 }
 
 /// How much a finding matters, above it: `Low Severity`, `P2`.

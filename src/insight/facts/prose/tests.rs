@@ -44,6 +44,13 @@ fn what_was_pasted_is_no_prose() {
         ),
         ("ada@box shop % ls\na\n\nwhy?", vec!["why?"]),
         ("look into ../shop", vec!["look into ../shop"]),
+        (
+            "find out from where {{ total }} may come, whoever wrote the folder's name into the cart",
+            vec![
+                "find out from where {{ total }} may come, whoever wrote the folder's name into the cart",
+            ],
+        ),
+        ("if (all == one) { return {}; }", vec![]),
         ("pull main..clean up", vec!["pull main", "clean up"]),
         ("stop asking...just do", vec!["stop asking...just do"]),
         ("2026-02-03T10:00:00Z INFO started\nwhy?", vec!["why?"]),
