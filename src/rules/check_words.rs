@@ -123,6 +123,22 @@ pub fn is_look(text: &str) -> bool {
     TABLE.looks.iter().any(begins) || TABLE.shown.iter().any(|word| text.contains(word))
 }
 
+/// `Upload a cart`, `Check that it still works: open the page`: what it wants done that no check does, in small letters.
+pub fn act(text: &str) -> Option<&'static str> {
+    let text = text.to_lowercase();
+    let confirms = TABLE
+        .confirms
+        .iter()
+        .any(|word| text.starts_with(word.as_str()));
+    let is_it = |act: &&String| match confirms {
+        true => text.contains(&format!(" {act} ")),
+        false => text
+            .strip_prefix(act.as_str())
+            .is_some_and(|rest| rest.starts_with(' ')),
+    };
+    TABLE.acts.iter().find(is_it).map(String::as_str)
+}
+
 /// Somebody read something again and has nothing against it.
 pub fn approves(text: &str) -> bool {
     text.lines()
@@ -201,6 +217,8 @@ struct Table {
     by_hand: FxHashSet<String>,
     looks: Vec<String>,
     shown: Vec<String>,
+    acts: Vec<String>,
+    confirms: Vec<String>,
     approved: WrittenCues,
     unseen: WrittenCues,
     tried: WrittenCues,
@@ -283,6 +301,23 @@ mod tests {
         TABLE.approved.samples.hold(|said| SAID.approved.says(said));
         TABLE.unseen.samples.hold(is_unseen);
         TABLE.tried.samples.hold(is_tried);
+    }
+
+    #[test]
+    fn some_points_want_more_than_a_check() {
+        for (point, wants) in [
+            ("Upload `carts.json`, its rows stand below", Some("upload")),
+            ("Cut a test release and see the files", Some("cut a")),
+            (
+                "Verify that tools still work: trigger a sale, see its total",
+                Some("trigger"),
+            ),
+            ("Verify the fallback", None),
+            ("Pushed rows stand below", None),
+            ("Add a test of the upload", None),
+        ] {
+            assert_eq!(act(point), wants, "{point}");
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
 use crate::rules::check_words::{
-    CheckScope, approves, asked_by, heads_verification, is_by_hand, is_commands, is_look, is_tried,
-    is_unseen, leaves_out, scope, shows_page, speaks_of_look,
+    CheckScope, act, approves, asked_by, heads_verification, is_by_hand, is_commands, is_look,
+    is_tried, is_unseen, leaves_out, scope, shows_page, speaks_of_look,
 };
 use crate::rules::commands;
 use crate::rules::left::is_yours;
@@ -40,7 +40,7 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
     let is_prompt = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Prompt;
     let is_over = has_ended || after.iter().any(is_prompt);
     let is_list = (1..=POINTS_MAX).contains(&points.len());
-    if !is_list || !is_over || !is_done_here(after) {
+    if !is_list || !is_over || !after.iter().any(LocatedItem::is_edit) {
         return Vec::new();
     }
     let ran = ran(after);
@@ -49,16 +49,16 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
         .iter()
         .filter(is_open)
         .partition(|point| point.is_look());
-    let not_run = others
-        .iter()
-        .filter_map(|point| not_run(&point.text, after, ran));
+    let others = others.iter().filter(|_| is_alone(after));
+    let not_run = others.filter_map(|point| not_run(&point.text, after, ran));
     let last = last_words(after);
     let said = said(last);
     let open = looks
         .iter()
-        .filter(|point| !is_answered(point, last, &said));
+        .filter(|point| !is_acted(point, after) && !is_answered(point, last, &said));
     let open: Vec<&str> = open.map(|point| point.text.as_str()).collect();
-    let looks = by_hand(&open).filter(|_| !is_looked_at(after));
+    // what looked before the last change looked at something else
+    let looks = by_hand(&open).filter(|_| is_alone(last) && !is_looked_at(after));
     let steps = not_run.take(STEPS_MAX).chain(looks);
     steps.map(|step| lines[at].source(step)).collect()
 }
@@ -93,7 +93,8 @@ impl Point {
     fn is_look(&self) -> bool {
         let mut codes = codes(&self.text);
         let mut runs = || codes.any(is_check);
-        is_look(plain(&self.text)) || self.by_hand && !runs()
+        let wants = || act(plain(&self.text)).is_some();
+        is_look(plain(&self.text)) || (self.by_hand || wants()) && !runs()
     }
 }
 
@@ -129,6 +130,16 @@ fn is_answered(point: &Point, last: &[LocatedItem<'_>], said: &[Vec<String>]) ->
     })
 }
 
+/// A call did what the point wants done: pushed, deployed.
+fn is_acted(point: &Point, after: &[LocatedItem<'_>]) -> bool {
+    let act = act(plain(&point.text));
+    let word = act.and_then(|act| act.split(' ').next());
+    word.is_some_and(|word| {
+        let mut calls = after.iter().filter_map(call);
+        calls.any(|call| call.contains(word))
+    })
+}
+
 fn is_said(line: &LocatedItem<'_>) -> bool {
     line.main && line.item.kind == ItemKind::Agent
 }
@@ -161,14 +172,13 @@ fn files(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Files were changed, by this agent alone.
-fn is_done_here(after: &[LocatedItem<'_>]) -> bool {
+/// No other agent worked there.
+fn is_alone(after: &[LocatedItem<'_>]) -> bool {
     let is_agents = |line: &LocatedItem<'_>| {
         let name = line.words().split(['(', ' ']).next().unwrap_or_default();
         line.item.kind == ItemKind::Digest && tool(name).answer == AnswerKind::Agent
     };
-    after.iter().any(LocatedItem::is_edit)
-        && !after.iter().any(|line| !line.main || is_agents(line))
+    !after.iter().any(|line| !line.main || is_agents(line))
 }
 
 /// The list's points below a heading about verification, and the commands of its code; one that only leads to others with
@@ -407,6 +417,30 @@ mod tests {
         let none: [&str; 0] = [];
         assert_eq!(told(&[(ItemKind::Prompt, plan), edit, served]), none);
     }
+
+    #[test]
+    fn what_no_command_does_is_to_be_done() {
+        let plan = "User: Do it:\n\n# Plan\n\n## Verification\n\n1. Push to a branch, see `build.yml`\n2. Upload two carts\n\
+            3. Upload them with `bun run test`";
+        let edit = (ItemKind::Digest, "Action: Edit(cart.ts) → +1 −0");
+        let wants =
+            "To be checked, as the plan asks: Push to a branch, see `build.yml`; Upload two carts";
+        assert_eq!(
+            told(&[(ItemKind::Prompt, plan), edit]),
+            [NOT_RUN_TEST, wants]
+        );
+        let push = (ItemKind::Digest, "Action: Bash(git push) → ok");
+        let wants = "To be checked, as the plan asks: Upload two carts";
+        assert_eq!(
+            told(&[(ItemKind::Prompt, plan), edit, push]),
+            [NOT_RUN_TEST, wants]
+        );
+        let helper = (ItemKind::Digest, "Action: Task(read it) → done");
+        let told = told(&[(ItemKind::Prompt, plan), helper, edit, push]);
+        assert_eq!(told, [wants], "what it ran nobody knows");
+    }
+
+    const NOT_RUN_TEST: &str = "Not run, though the plan asks for it: `bun run test`";
 
     #[test]
     fn a_look_in_several_steps_is_told_with_them() {
