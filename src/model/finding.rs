@@ -134,6 +134,13 @@ pub enum Finding {
     Pushed,
     /// Git told how many commits of the branch that is checked out its remote one lacks.
     Ahead(u64),
+    /// Git told that this branch and its remote one have commits of their own.
+    Diverged {
+        /// That the remote one lacks.
+        here: u64,
+        /// That only it has.
+        there: u64,
+    },
     /// Git told what changed in a file.
     Stat {
         /// From the repository's root; empty: the only one that was committed.

@@ -8,8 +8,10 @@ use std::sync::LazyLock;
 /// there are none.
 pub fn plain(text: &str) -> Cow<'_, str> {
     static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-            .expect("a constant")
+        Regex::new(
+            r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[@-Z\\-_])",
+        )
+        .expect("a constant")
     });
     match memchr::memchr(0x1b, text.as_bytes()) {
         Some(_) => ESCAPE.replace_all(text, ""),
@@ -38,6 +40,7 @@ mod tests {
     fn colours_cursors_and_titles_vanish() {
         assert_eq!(plain("\x1b[1;31merror\x1b[0m\x1b[K"), "error");
         assert_eq!(plain("\x1b[1G\x1b[0Kok \x1b]0;title\x07done"), "ok done");
+        assert_eq!(plain("\x1b(B\x1b[m  }\x1b(0,"), "  },");
         assert!(matches!(plain("as it was"), Cow::Borrowed(_)));
     }
 }

@@ -202,7 +202,8 @@ pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Optio
                 && program(run).is_some_and(|program| is_kin(&program));
             other.passed && is_same && may_be_one_place(place, other.place.as_deref())
         };
-        if run.passed || checks.iter().any(|other| passed(&other)) {
+        let is_mended = run.passed || run.fixed_by.is_some();
+        if is_mended || checks.iter().any(|other| passed(&other)) {
             return false;
         }
         let later = later(check, lines);

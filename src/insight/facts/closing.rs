@@ -89,6 +89,7 @@ fn may_change(line: &LocatedItem<'_>) -> bool {
         Finding::Failed { .. }
         | Finding::Listed { .. }
         | Finding::Ahead(_)
+        | Finding::Diverged { .. }
         | Finding::Stat { .. } => false,
         _ => true,
     })

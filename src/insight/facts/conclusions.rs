@@ -1,6 +1,6 @@
 //! What an agent's words come to, where they say so: a recommendation, a verdict, a bottom line.
 
-use super::points::{is_point, without_mark};
+use super::points::{cut, is_point, without_mark};
 use super::sections::is_drawn;
 use super::stated::{said, stated};
 use crate::rules::reports::is_conclusion;
@@ -15,6 +15,9 @@ const HEADING_BYTES_MAX: usize = 40;
 /// where several parts come to something of the same name each.
 pub(super) fn conclusion(words: &str) -> Option<String> {
     let all = conclusions(words.lines());
+    if let Some(listed) = listed(&all) {
+        return Some(listed);
+    }
     let heads = all.iter().filter_map(|line| Some(line.split_once(':')?.0));
     let last = all
         .iter()
@@ -23,6 +26,25 @@ pub(super) fn conclusion(words: &str) -> Option<String> {
     let is_of_all = head.is_none_or(|head| heads.filter(|other| *other == head).count() == 1);
     is_of_all.then(|| last.clone())
 }
+
+/// `TL;DR: Two are left: round once; drop the flag`: what stands below the last heading, where that is a list.
+fn listed(all: &[String]) -> Option<String> {
+    let is_head = |line: &String| {
+        let head = line.split(':').next().unwrap_or_default();
+        !is_point(line) && is_conclusion(head)
+    };
+    let at = all.iter().rposition(is_head)?;
+    let points = all[at + 1..].iter().take_while(|line| is_point(line));
+    let points: Vec<String> = points
+        .map(|point| cut(without_mark(point), POINT_BYTES_MAX))
+        .map(|point| point.trim_end_matches('.').to_owned())
+        .collect();
+    let is_one = all[at].ends_with(':') && points.len() > 1;
+    is_one.then(|| format!("{} {}", all[at], points.join("; ")))
+}
+
+/// Of a point in a conclusion.
+const POINT_BYTES_MAX: usize = 120;
 
 /// What words state, with what they come to at the end of a long report.
 pub(super) fn stated_with_conclusion(words: &str) -> Vec<String> {
@@ -112,6 +134,12 @@ mod tests {
                 "All of it is in."
             ]
         );
+        let wants = "Verdict: round once; add it up";
+        assert_eq!(conclusion(listed).as_deref(), Some(wants));
+        let led = "# Faults\n\n- many\n\n## TL;DR\n\nTwo would stop a release:\n\n1. **Round once**, at the end.\n2. Add it \
+                   up.\n\nThe rest is polish.";
+        let wants = "TL;DR: Two would stop a release: Round once, at the end; Add it up";
+        assert_eq!(conclusion(led).as_deref(), Some(wants));
         assert_eq!(conclusion("The recommendation of carts: none."), None);
         let each = "## Carts\n\n**Recommendation**: keep them.\n\n## Shops\n\n**Recommendation**: drop them.";
         assert_eq!(conclusion(each), None);

@@ -15,6 +15,7 @@ mod committed;
 mod compacted;
 mod conclusions;
 mod decided;
+mod diverged;
 mod done_at_last;
 mod done_since;
 mod errors;
@@ -185,6 +186,7 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.next_steps.extend(open);
     let unseen = later_checks::not_seen_since(lines);
     summary.next_steps.extend(unseen);
+    summary.next_steps.extend(diverged::diverged(lines));
     let queued = later_checks::queued_at_last(lines, &summary.commits);
     summary.next_steps.extend(queued);
     summary.next_steps.extend(todos::todos(lines));

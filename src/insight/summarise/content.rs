@@ -106,6 +106,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Plan(_)
         | Finding::PlanRead { .. }
         | Finding::Ahead(_)
+        | Finding::Diverged { .. }
         | Finding::Task(_)
         | Finding::File { .. }
         | Finding::Moved { .. }

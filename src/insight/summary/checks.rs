@@ -29,16 +29,14 @@ fn check(run: &Sourced<CheckRun>) -> String {
     let said = run.said.as_ref().map(|said| format!(": {}", inline(said)));
     let fault = run.fault.as_ref();
     let fault = fault.map_or(String::new(), |fault| format!(" ({})", inline(fault)));
-    let ended = match (run.passed, run.failed_before) {
-        (true, false) => "ok".to_owned(),
-        (true, true) => match &run.fixed_by {
-            Some(fixer) => {
-                let fixer = short(&fixer.replace('`', "'"), COMMAND_CHARS_MAX);
-                format!("failed{fault}, then ok after `{fixer}`")
-            }
-            None => format!("failed{fault}, then ok"),
-        },
-        (false, _) => format!("failed{fault}"),
+    let fixer = run.fixed_by.as_ref();
+    let fixer = fixer.map(|fixer| short(&fixer.replace('`', "'"), COMMAND_CHARS_MAX));
+    let ended = match (run.passed, run.failed_before, fixer) {
+        (true, false, _) => "ok".to_owned(),
+        (true, true, Some(fixer)) => format!("failed{fault}, then ok after `{fixer}`"),
+        (true, true, None) => format!("failed{fault}, then ok"),
+        (false, _, Some(fixer)) => format!("failed{fault}, then `{fixer}` ran"),
+        (false, _, None) => format!("failed{fault}"),
     };
     let by = if run.by_agent { ", says the agent" } else { "" };
     let is_named = |place: &&String| command.split(' ').any(|word| word == place.as_str());

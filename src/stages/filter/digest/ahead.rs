@@ -25,9 +25,24 @@ pub fn ahead(line: &str) -> Option<u64> {
     }
 }
 
+/// `and have 4 and 3 different commits each, respectively.`, `## main...origin/main [ahead 4, behind 3]`: 3.
+pub fn behind(line: &str) -> Option<u64> {
+    let rest = match line.strip_prefix("and have ") {
+        Some(rest) if rest.contains(" different commit") => rest.split_once(" and ")?.1,
+        _ => {
+            let state = line.strip_prefix("## ")?.split_once("...")?.1;
+            state.split_once(" [ahead ")?.1.split_once(", behind ")?.1
+        }
+    };
+    rest.split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::ahead;
+    use super::{ahead, behind};
 
     #[test]
     fn git_tells_how_many_commits_its_remote_lacks() {
@@ -50,6 +65,17 @@ mod tests {
             ("## main", None),
         ] {
             assert_eq!(ahead(line), wants, "{line}");
+        }
+        for (line, wants) in [
+            (
+                "and have 4 and 13 different commits each, respectively.",
+                Some(13),
+            ),
+            ("and have 4 and 3 wheels", None),
+            ("## main...origin/main [ahead 3, behind 1]", Some(1)),
+            ("## main...origin/main [behind 1]", None),
+        ] {
+            assert_eq!(behind(line), wants, "{line}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What calls did to a history that others see: commits, pushes, pull requests, as git and its
 //! helpers print them; and which files commands deleted or put back.
 
-use super::ahead::ahead;
+use super::ahead::{ahead, behind};
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::CallStatus;
@@ -274,11 +274,16 @@ impl Seen<'_> {
     }
 
     /// What `git status` says first, or `git status -sb`.
-    fn ahead(&self) -> Option<Finding> {
+    fn ahead(&self) -> Vec<Finding> {
         if !self.has(HistoryAction::Status) || !self.worked {
-            return None;
+            return Vec::new();
         }
-        self.lines().find_map(ahead).map(Finding::Ahead)
+        let mut lines = self.lines();
+        let Some((line, here)) = lines.find_map(|line| Some((line, ahead(line)?))) else {
+            return Vec::new();
+        };
+        let diverged = behind(line).map(|there| Finding::Diverged { here, there });
+        [Finding::Ahead(here)].into_iter().chain(diverged).collect()
     }
 
     /// Checks that run elsewhere, as `gh run list` lists them.

@@ -66,6 +66,10 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
                 }
             }
         }
+        Some(' '..='/') => {
+            while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
+            chars.next();
+        }
         _ => {}
     }
 }
@@ -222,6 +226,7 @@ mod tests {
         assert_eq!(f("abcde fg", 6), "abcde…");
         assert_eq!(f("abcd efg", 6), "abcd…");
         assert_eq!(f("\x1b[1;31merr\x1b[0m\u{7}or", 9), "error");
+        assert_eq!(f("\x1b(B\x1b[m}\x1b(B,", 9), "},");
         assert_eq!(f("äöü\u{2028}ß", 5), "äöü ß");
         for text in ["abcdefg hij", "a b c d e f g h", "  x  ", "日本語 日本語"] {
             for n in 2..9 {
