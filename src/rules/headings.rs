@@ -30,11 +30,19 @@ pub fn is_proposal(line: &str) -> bool {
 /// The heading says itself what was done: `Removed the second rounding (12 lines)`.
 pub fn states_done(heading: &str) -> bool {
     const WORDS_MIN: usize = 3;
-    let mut words = heading
-        .trim_matches(['#', '*', ':', ' '])
-        .split_whitespace();
-    let first = words.next().map(str::to_lowercase).unwrap_or_default();
-    TABLE.done.contains(&first) && words.count() + 1 >= WORDS_MIN
+    let is_long = heading.split_whitespace().count() >= WORDS_MIN;
+    is_long && TABLE.done.contains(&first_word(heading))
+}
+
+/// What stands below the heading is one case of several: `If there is no shop`.
+pub fn is_case(heading: &str) -> bool {
+    TABLE.cases.contains(&first_word(heading))
+}
+
+fn first_word(heading: &str) -> String {
+    let heading = heading.trim_matches(['#', '*', ':', ' ']);
+    let first = heading.split([' ', ':', '*']).next();
+    first.unwrap_or_default().to_lowercase()
 }
 
 /// What stands behind `Step` or `Phase` in the heading of a plan's part; all of it where neither does.
@@ -98,6 +106,7 @@ struct Written {
     left: Vec<String>,
     steps: FxHashSet<String>,
     done: FxHashSet<String>,
+    cases: FxHashSet<String>,
     #[cfg(test)]
     samples: BTreeMap<String, String>,
 }
@@ -113,6 +122,7 @@ struct Table {
     left: LiteralFinder,
     steps: FxHashSet<String>,
     done: FxHashSet<String>,
+    cases: FxHashSet<String>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -126,6 +136,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         left: LiteralFinder::of(written.left),
         steps: written.steps,
         done: written.done,
+        cases: written.cases,
     }
 });
 
@@ -141,6 +152,7 @@ mod tests {
                 () if is_about_next(line) => "next",
                 () if is_proposal(line) => "proposed",
                 () if states_done(line) => "done",
+                () if is_case(line) => "case",
                 () => "nothing",
             };
             assert_eq!(says, wants, "{line}");

@@ -59,6 +59,16 @@ pub fn is_cause(heading: &str) -> bool {
     is_one_of(heading, &TABLE.causes)
 }
 
+/// A heading of what was wrong, or of why.
+pub fn is_fault(heading: &str) -> bool {
+    is_one_of(heading, &TABLE.bugs) || is_cause(heading)
+}
+
+/// A heading of what was done about that.
+pub fn is_remedy(heading: &str) -> bool {
+    is_one_of(heading, &TABLE.remedies)
+}
+
 fn is_one_of(heading: &str, headings: &FxHashSet<String>) -> bool {
     const BEFORE: [&str; 6] = ["my ", "our ", "the ", "final ", "overall ", "actual "];
     let heading = heading
@@ -144,6 +154,8 @@ struct Written {
     proofs: FxHashSet<String>,
     conclusions: FxHashSet<String>,
     causes: FxHashSet<String>,
+    bugs: FxHashSet<String>,
+    remedies: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: WrittenCues,
     unchanged: WrittenCues,
@@ -181,6 +193,8 @@ struct Table {
     proofs: FxHashSet<String>,
     conclusions: FxHashSet<String>,
     causes: FxHashSet<String>,
+    bugs: FxHashSet<String>,
+    remedies: FxHashSet<String>,
     restated: FxHashSet<String>,
     moved: SentenceCues,
     unchanged: SentenceCues,
@@ -201,6 +215,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         proofs: written.proofs,
         conclusions: written.conclusions,
         causes: written.causes,
+        bugs: written.bugs,
+        remedies: written.remedies,
         restated: written.restated,
         moved: written.moved.into(),
         unchanged: written.unchanged.into(),

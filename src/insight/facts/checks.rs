@@ -410,7 +410,9 @@ impl RanCommand<'_> {
         let tells = end.starts_with("exit ") || end == "complained";
         // how a runner of tasks ends says nothing of the fault
         let is_end = said.contains("exited with") || said.contains("ELIFECYCLE");
-        let says = said.contains(' ') && !said.starts_with("no tests") && !is_end;
+        // nor does a line of what a formatter would change
+        let is_diff = said.starts_with(['-', '+']);
+        let says = said.contains(' ') && !said.starts_with("no tests") && !is_end && !is_diff;
         (tells && says).then(|| shortened(said, FAULT_CHARS_MAX))
     }
 

@@ -29,7 +29,7 @@ impl Block {
 }
 
 /// Code of few short lines is told with the sentence that leads to it; without it, a sentence that only points at it
-/// goes.
+/// goes. What one case of several leads to is not of what leads to all: then this is not to be called.
 pub(super) fn tell_short<'t>(all: &mut Vec<String>, behind: impl Iterator<Item = &'t str>) {
     const CODE_CHARS_MAX: usize = 80;
     const LINES_MAX: usize = 3;

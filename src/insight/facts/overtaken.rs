@@ -209,10 +209,12 @@ impl<'o> Later<'o> {
     }
 
     fn is_disputed(&self, sentence: &str) -> bool {
+        const POINTS_MAX: usize = 2;
+        // a list has words of much
+        let is_list = sentence.split("; ").nth(POINTS_MAX).is_some();
         let own = content_words(sentence);
-        self.disputes
-            .iter()
-            .any(|words| shared(&own, words) >= SHARED_MIN)
+        let mut disputes = self.disputes.iter();
+        !is_list && disputes.any(|words| shared(&own, words) >= SHARED_MIN)
     }
 
     fn is_gone(&self, sentence: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Points of lists and sentences of paragraphs, and how these are cut. Knows no report.
 
 use super::words::clipped;
-use crate::rules::reports::{is_cure, only_counts};
+use crate::rules::reports::{is_cure, is_fault, is_remedy, only_counts};
 use crate::rules::requests::is_idle;
 use crate::rules::words::{content_words, is_same, sentences};
 use std::borrow::Cow;
@@ -159,6 +159,23 @@ pub(super) fn section_about<'t>(words: &'t str, asked: &str) -> Option<&'t str> 
     (most >= 2 * first + SHARED_MIN && most * 4 >= asked.len()).then_some(section)
 }
 
+/// Without a cause that stands before what was done about it: `Problem: …`, `Solution: …`. A short line has no room for both.
+pub(super) fn without_cause(lines: &[String]) -> Cow<'_, [String]> {
+    let head = |line: &String| -> String {
+        let head = without_mark(line).split(':').next();
+        head.unwrap_or_default().to_owned()
+    };
+    let is_told = |line: &String, is_it: fn(&str) -> bool| line.contains(':') && is_it(&head(line));
+    let from = lines.iter().position(|line| is_told(line, is_fault));
+    let until = lines.iter().position(|line| is_told(line, is_remedy));
+    match (from, until) {
+        (Some(from), Some(until)) if from < until => {
+            Cow::Owned([&lines[..from], &lines[until..]].concat())
+        }
+        _ => Cow::Borrowed(lines),
+    }
+}
+
 /// `one` of `- one`, `2. one`.
 pub(super) fn without_mark(point: &str) -> &str {
     let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
@@ -272,6 +289,22 @@ mod tests {
             section_about("Totals are rounded once.", "round totals once"),
             None
         );
+    }
+
+    #[test]
+    fn what_was_done_is_told_before_why() {
+        let lines = [
+            "Rounding of carts",
+            "The Bug: totals were rounded for each row.",
+            "- twice",
+            "The Fix:",
+            "- they are rounded once",
+        ];
+        let lines = lines.map(str::to_owned);
+        let wants = [&lines[..1], &lines[3..]].concat();
+        assert_eq!(*without_cause(&lines), wants);
+        assert_eq!(*without_cause(&lines[..3]), lines[..3], "nothing was done");
+        assert_eq!(*without_cause(&lines[3..]), lines[3..]);
     }
 
     #[test]

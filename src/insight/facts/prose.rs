@@ -10,8 +10,11 @@ use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, s
 use crate::rules::words::sentences;
 pub use links::links_shortened;
 use links::shortened;
-use logs::{Paragraph, failure, hands_document, is_step, is_step_time, is_timed, typed_before_log};
-use reports::before_report;
+use logs::{
+    Paragraph, failure, hands_document, is_boxed, is_indented, is_step, is_step_time, is_timed,
+    typed_before_log,
+};
+use reports::{before_report, is_grade};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -262,6 +265,7 @@ impl<'p> Prose<'p> {
         let (mut paragraph, mut failed) = (Paragraph::default(), None);
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
         let (all, last) = (text.lines().count(), last_paragraph(text));
+        let in_box = text.lines().any(is_boxed);
         for (nth, line) in text.lines().enumerate() {
             let bare = line.trim();
             let fence = bare.starts_with("```");
@@ -286,7 +290,7 @@ impl<'p> Prose<'p> {
             if is_address(bare) {
                 self.address.get_or_insert(bare);
             }
-            let is_code = nth > 0 && (line.starts_with("    ") || line.starts_with('\t'));
+            let is_code = nth > 0 && is_indented(line, in_box);
             // a program's own points
             let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•')
                 || nth > 0 && is_step(bare, || is_next_pasted(text, nth));
@@ -462,25 +466,6 @@ fn is_data(line: &str) -> bool {
     let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
     let is_marked = marks > 3 && marks * MARKS_SHARE > all;
     !says || timed || is_marked || letters * 5 < all * 3
-}
-
-/// How much a finding matters, above it: `Low Severity`, `P2`.
-fn is_grade(line: &str) -> bool {
-    const GRADES: [&str; 12] = [
-        "low", "medium", "high", "critical", "minor", "major", "p0", "p1", "p2", "p3", "nit",
-        "trivial",
-    ];
-    const BYTES_MAX: usize = 24;
-    if line.len() > BYTES_MAX {
-        return false;
-    }
-    let line = line
-        .trim_matches(['*', '#', '[', ']', ':', ' '])
-        .to_lowercase();
-    let bare = ["severity", "priority", "issue"]
-        .iter()
-        .find_map(|kind| line.strip_suffix(kind));
-    GRADES.contains(&bare.unwrap_or(&line).trim())
 }
 
 /// Fewer letters say nothing.

@@ -3,7 +3,7 @@
 
 use super::points::{is_point, without_mark};
 use super::words::folded;
-use crate::rules::headings::states_done;
+use crate::rules::headings::{is_case, states_done};
 use crate::rules::reports::is_conclusion;
 use crate::rules::requests::is_heading_of_all;
 use crate::rules::words::sentences;
@@ -69,6 +69,11 @@ impl Sections {
     /// A heading waits for what stands behind it.
     pub(super) fn has_begun(&self) -> bool {
         self.heading.is_some()
+    }
+
+    /// What follows is of one case of several.
+    pub(super) fn is_case(&self) -> bool {
+        self.heading.as_deref().is_some_and(is_case)
     }
 
     /// A line that states something.

@@ -62,7 +62,7 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
         if fence {
             block = block.behind(bare);
             is_before = block == Block::Text && is_preamble(lines.clone());
-            if block == Block::Code {
+            if block == Block::Code && !sections.is_case() {
                 tell_short(&mut all, lines.clone());
             }
         }

@@ -132,11 +132,14 @@ fn is_answered(point: &Point, last: &[LocatedItem<'_>], said: &[Vec<String>]) ->
 
 /// A call did what the point wants done: pushed, deployed.
 fn is_acted(point: &Point, after: &[LocatedItem<'_>]) -> bool {
-    let act = act(plain(&point.text));
+    let act = act(plain(&point.text)).filter(|_| !point.by_hand);
     let word = act.and_then(|act| act.split(' ').next());
     word.is_some_and(|word| {
-        let mut calls = after.iter().filter_map(call);
-        calls.any(|call| call.contains(word))
+        let mut words = after
+            .iter()
+            .filter_map(call)
+            .flat_map(str::split_whitespace);
+        words.any(|other| other.trim_matches(['(', ')', '"', '\'', ';']) == word)
     })
 }
 

@@ -162,6 +162,23 @@ pub(super) fn failure(line: &str) -> Option<&str> {
     says.then_some(text.trim())
 }
 
+/// A line of code; `in_box`: or one of a text that has lines of a box.
+pub(super) fn is_indented(line: &str, in_box: bool) -> bool {
+    let in_code = line.starts_with("    ") || line.starts_with('\t');
+    in_code || in_box && (line.starts_with("  ") || is_padded(line))
+}
+
+/// A line as a program drew it in a terminal, from the edge of a box to its other one.
+pub(super) fn is_boxed(line: &str) -> bool {
+    line.starts_with("  ") && is_padded(line)
+}
+
+fn is_padded(line: &str) -> bool {
+    const BLANKS_MIN: usize = 8;
+    let text = line.trim_end().len();
+    text > 0 && line.len() - text >= BLANKS_MIN
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::prose;

@@ -31,6 +31,25 @@ pub(super) fn before_report(prompt: &str) -> Option<(&str, &str)> {
     Some((own, said))
 }
 
+/// How much a finding matters, above it: `Low Severity`, `P2`.
+pub(super) fn is_grade(line: &str) -> bool {
+    const GRADES: [&str; 12] = [
+        "low", "medium", "high", "critical", "minor", "major", "p0", "p1", "p2", "p3", "nit",
+        "trivial",
+    ];
+    const BYTES_MAX: usize = 24;
+    if line.len() > BYTES_MAX {
+        return false;
+    }
+    let line = line
+        .trim_matches(['*', '#', '[', ']', ':', ' '])
+        .to_lowercase();
+    let bare = ["severity", "priority", "issue"]
+        .iter()
+        .find_map(|kind| line.strip_suffix(kind));
+    GRADES.contains(&bare.unwrap_or(&line).trim())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::prose;

@@ -51,6 +51,18 @@ fn what_was_pasted_is_no_prose() {
             ],
         ),
         ("if (all == one) { return {}; }", vec![]),
+        (
+            "why is it told?\n\nStopped by a hook:          \n  another cart is open         \n\n  Press the up arrow.",
+            vec!["why is it told?"],
+        ),
+        (
+            "I want it like:\ncart\n  Open (shop)\nand\ncart --long\n  Shop, open             ",
+            vec!["I want it like:", "cart", "and", "cart --long"],
+        ),
+        (
+            "two carts:\n  one, and another",
+            vec!["two carts:", "one, and another"],
+        ),
         ("pull main..clean up", vec!["pull main", "clean up"]),
         ("stop asking...just do", vec!["stop asking...just do"]),
         ("2026-02-03T10:00:00Z INFO started\nwhy?", vec!["why?"]),

@@ -5,13 +5,14 @@ use super::super::fitted::fitted_with;
 use super::super::further::{changes, is_unfinished};
 use super::super::last_words::{is_cut, last_said};
 use super::super::line::LocatedItem;
-use super::super::points::{about_first, cut_late, section_about};
+use super::super::points::{about_first, cut_late, section_about, without_cause};
 use super::super::remarks::{SO_FAR, led};
 use super::super::stated::{STEP_BYTES_MAX, one_line, stated};
 use super::open::{asks_back, asks_to_choose, proposes, proposes_work};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
@@ -177,6 +178,10 @@ impl<'l, 't> Answer<'l, 't> {
     pub(super) fn step(&self, bytes_max: usize, asked: &str) -> Option<String> {
         let own = section_about(self.line.words(), asked).map(stated);
         let said = own.as_deref().unwrap_or(&self.said);
+        let said = &*match self.came {
+            Came::Changed => without_cause(said),
+            _ => Cow::Borrowed(said),
+        };
         let step = one_line(&about_first(said, asked, bytes_max), bytes_max);
         let step = self.with_conclusion(step, bytes_max);
         let (lead, chars_min) = match self.is_partial {

@@ -221,6 +221,14 @@ fn a_finding_keeps_its_heading_where_code_follows() {
 }
 
 #[test]
+fn code_below_a_case_is_not_of_the_sentence_before_it() {
+    let words = "The command `cart` prints:\n\n**If there is no shop:**\n```\nno shop\n```\n\n**If there is one:**\n```\n7 carts\n```\n\n\
+                 The shop is found by its folder.";
+    let all = stated(words);
+    assert!(!all.iter().any(|line| line.contains("no shop")), "{all:?}");
+}
+
+#[test]
 fn no_point_falls_out_of_a_list() {
     let words = "The page has a section on carts:\n\n1. **What they are** — rows of a shop\n2. **How to choose** — three criteria \
         (due?, late?, paid?)\n3. **When it isn't clear** — the older one";
