@@ -128,7 +128,8 @@ pub struct CheckRun {
     /// What the last run that failed said first, where its exit code told that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// The command that mends what it finds, where that ran between its last failure and this.
+    /// The command that mends what it finds, where that ran between its last failure and this; behind it, where it failed and
+    /// the command is its own: `cargo fmt` of `cargo fmt --check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed_by: Option<String>,
     /// Files were changed after it.

@@ -39,6 +39,15 @@ pub fn is_case(heading: &str) -> bool {
     TABLE.cases.contains(&first_word(heading))
 }
 
+/// What stands below the heading isn't what was done: why, how it was, what is left.
+pub fn is_beside(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    TABLE
+        .beside
+        .iter()
+        .any(|word| heading.contains(word.as_str()))
+}
+
 fn first_word(heading: &str) -> String {
     let heading = heading.trim_matches(['#', '*', ':', ' ']);
     let first = heading.split([' ', ':', '*']).next();
@@ -107,6 +116,7 @@ struct Written {
     steps: FxHashSet<String>,
     done: FxHashSet<String>,
     cases: FxHashSet<String>,
+    beside: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, String>,
 }
@@ -123,6 +133,7 @@ struct Table {
     steps: FxHashSet<String>,
     done: FxHashSet<String>,
     cases: FxHashSet<String>,
+    beside: Vec<String>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -137,6 +148,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         steps: written.steps,
         done: written.done,
         cases: written.cases,
+        beside: written.beside,
     }
 });
 

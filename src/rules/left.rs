@@ -90,6 +90,14 @@ pub fn only_reads(line: &str) -> bool {
     !commands.is_empty() && commands.iter().all(reads)
 }
 
+/// A step says that it was done: `Notified the reviewer`, `Both tasks marked as completed`.
+pub fn is_past(step: &str) -> bool {
+    let first = step.split(' ').next().unwrap_or_default();
+    let is_deed = first.ends_with("ed") && !first.ends_with("eed") && !first.ends_with("bed");
+    let step = step.trim_end_matches(['.', '!', ' ', '✅']);
+    is_deed || step.ends_with(" as completed") || step.ends_with(" as done")
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Todos {
@@ -141,6 +149,21 @@ fn written() -> Written {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_that_were_done_are_no_steps() {
+        for step in ["Notified the reviewer", "Both tasks marked as completed."] {
+            assert!(is_past(step), "{step}");
+        }
+        for step in [
+            "Feed the cart",
+            "Need a token",
+            "Embed the page",
+            "Mark it as read",
+        ] {
+            assert!(!is_past(step), "{step}");
+        }
+    }
 
     #[test]
     fn samples_are_what_the_table_says() {

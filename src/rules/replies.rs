@@ -97,6 +97,13 @@ pub fn declines(words: &str) -> bool {
     TABLE.declines.is_match(&CueText::of(words.trim()))
 }
 
+/// Words about a plan say what it shall have otherwise: what isn't needed, or something instead.
+pub fn says_otherwise(words: &str) -> bool {
+    let words = words.to_lowercase().replace('’', "'");
+    let mut cues = TABLE.otherwise.iter();
+    !words.contains('?') && cues.any(|cue| words.contains(cue.as_str()))
+}
+
 /// The sentence offers to do something, whatever that is.
 pub fn is_offer(sentence: &str) -> bool {
     offered(sentence).is_some()
@@ -212,6 +219,7 @@ struct Table {
     chooses: CuePattern,
     alternatives: CuePattern,
     steps: Vec<String>,
+    otherwise: Vec<String>,
     suggests: CuePattern,
     proposes: CuePattern,
     wonders: CuePattern,

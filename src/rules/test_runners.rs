@@ -1,8 +1,11 @@
 //! How test runners report, as a table (`test_runners.yaml`): output in, numbers out.
 
+mod durations;
+
 use super::literals::LiteralFinder;
 use super::table::{self, TextPattern};
 use super::terminal::plain;
+use durations::seconds;
 use regex::{Captures, Regex};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -79,13 +82,20 @@ fn unprefixed(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Whether a command line holds nothing that could run tests: it only shows or moves what is there.
 /// Judged by the first words of its parts; in doubt `false`. About 100 ns.
 pub fn is_idle(command: &str) -> bool {
-    let parts = command.split(['\n', ';', '&']).map(str::trim);
+    let plain = match command.contains("go test") {
+        true => Cow::Owned(command.replace("2>&1", "").replace(['\'', '"'], "")),
+        false => Cow::Borrowed(command),
+    };
+    let parts = plain.split(['\n', ';', '&']).map(str::trim);
     let mut parts = parts.filter(|part| !part.is_empty());
     // the first part says no of most, before the whole is searched
     parts.all(idle_part) && !command.contains("xargs") && !command.contains("$(")
 }
 
 fn idle_part(part: &str) -> bool {
+    if part.contains("go test") {
+        return TABLE.probes.iter().any(|probe| part.contains(probe));
+    }
     let mut words = part.split_ascii_whitespace();
     let first = words.next().unwrap_or("");
     if first != "git" {
@@ -175,6 +185,7 @@ static TABLE: LazyLock<Table> =
 
 struct Table {
     idle: FxHashSet<String>,
+    probes: Vec<String>,
     kin: Vec<Vec<String>>,
     unrun: Vec<TextPattern>,
     causes: Vec<String>,
@@ -188,6 +199,7 @@ struct Table {
 #[derive(Deserialize)]
 struct Written {
     idle: Vec<Vec<String>>,
+    probes: Vec<String>,
     kin: Vec<Vec<String>>,
     unrun: Vec<TextPattern>,
     causes: Vec<String>,
@@ -268,6 +280,7 @@ impl Table {
             finder: LiteralFinder::of(rows.keys().map(|literal| (*literal).to_owned()).collect()),
             rows_of: rows.into_values().collect(),
             idle: written.idle.into_iter().flatten().collect(),
+            probes: written.probes,
             kin: written.kin,
             unrun: written.unrun,
             causes: written.causes,
@@ -447,32 +460,6 @@ impl Sum {
     }
 }
 
-/// `1.2s`, `955.00ms`, `1m 3s`, `2 min`, `0.34 seconds`, `00:01.250`, a bare number of seconds.
-fn seconds(text: &str) -> Option<f64> {
-    static PIECE: LazyLock<Regex> = LazyLock::new(|| {
-        table::regex(r"(\d+(?:\.\d+)?)\s*(milliseconds?|ms|µs|minutes?|min|m|h|seconds?|secs?|s)?")
-    });
-    if text.contains(':') {
-        return text.split(':').try_fold(0.0, |sum, piece| {
-            piece.trim().parse::<f64>().ok().map(|n| sum * 60.0 + n)
-        });
-    }
-    let mut sum = None;
-    for piece in PIECE.captures_iter(text) {
-        let unit = match piece.get(2).map_or("s", |m| m.as_str()) {
-            "µs" => 1e-6,
-            "h" => 3600.0,
-            unit if unit.starts_with("mi") && !unit.starts_with("mil") => 60.0,
-            "m" => 60.0,
-            unit if unit.starts_with('m') => 1e-3,
-            _ => 1.0,
-        };
-        let number: f64 = piece[1].parse().ok()?;
-        *sum.get_or_insert(0.0) += number * unit;
-    }
-    sum
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -552,12 +539,15 @@ mod tests {
             "git diff --stat",
             "cd a && ls -la | head",
             "sed -n 1,9p x; rg 'a|b' src",
+            "cd a && GOOS=js go test -run '^$' ./... 2>&1 | tail",
         ] {
             assert!(is_idle(idle), "{idle}");
         }
         for other in [
             "git commit -m x",
             "cd a && pytest",
+            "go test -run '^$' ./... && go test ./...",
+            "go test -run TestCart ./...",
             "ls | xargs pytest",
             "echo $(make test)",
             "tail run.log",
@@ -565,26 +555,6 @@ mod tests {
         ] {
             assert!(!is_idle(other), "{other}");
         }
-    }
-
-    #[test]
-    fn durations_in_every_spelling() {
-        for (text, wants) in [
-            ("1.2s", 1.2),
-            ("955.00ms", 0.955),
-            ("1m 3s", 63.0),
-            ("1m3.5s", 63.5),
-            ("2 min 3 s", 123.0),
-            ("0.34 seconds", 0.34),
-            ("2 minutes 1.5 seconds", 121.5),
-            ("00:01.250", 1.25),
-            ("7", 7.0),
-            ("12 milliseconds", 0.012),
-        ] {
-            let got = seconds(text).unwrap_or(f64::NAN);
-            assert!((got - wants).abs() < 1e-9, "{text}: {got}");
-        }
-        assert_eq!(seconds("soon"), None);
     }
 
     #[test]

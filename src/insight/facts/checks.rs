@@ -13,7 +13,7 @@ use crate::rules::check_words::{runs_tasks, scope};
 use crate::rules::commands::{
     CheckEnd, CommandCheck, bare, checks as checks_of, fixers, is_absent, is_ci_open, is_clean,
     is_fixer, is_missing, is_only_built, is_written, may_be_one_place, only_lists, passes_end,
-    prints_only_faults, watches_ci,
+    prints_only_faults, test_commands, watches_ci,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
@@ -64,6 +64,9 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         if !run.what.passed && (seen.passed.is_none() || is_open()) {
             return None;
         }
+        if !run.what.passed && !seen.is_mended {
+            run.what.fixed_by = None;
+        }
         run.what.failed_before = seen.failed;
         let changed = match reads_texts(&run.what.command) {
             true => changed_texts,
@@ -98,11 +101,13 @@ fn note_fixers(all: &mut [Seen], call: &RanCommand<'_>) {
     let is_red = |seen: &Seen| seen.passed == Some(false);
     let fixers = (!call.failed && all.iter().any(is_red)).then(|| fixers(call.command));
     for fixer in fixers.into_iter().flatten() {
+        let own = key(bare(&fixer.words), None);
         let fixer = shown(bare(&fixer.words));
         let fixes = scope(&fixer);
         let failed = all.iter_mut().filter(|seen| is_red(seen));
         for seen in failed.filter(|seen| fixes.meets(scope(&seen.run.what.command))) {
             seen.run.what.fixed_by = Some(fixer.clone());
+            seen.is_mended = seen.key == own;
         }
     }
 }
@@ -115,6 +120,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
         let call = RanCommand::of(line).or_else(begun);
         let Some(call) = call else { continue };
         note_fixers(&mut all, &call);
+        let is_script = call.is_unclear();
         let mut checks = checks_of(call.command).into_iter().peekable();
         while let Some(check) = checks.next() {
             let words = bare(&check.words);
@@ -127,6 +133,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
             let state = match is_ci {
                 true if line.item.text.ends_with(RUNNING) => None,
                 true => call.ci_state(&check),
+                false if is_script => None,
                 false => call.state(&check),
             };
             let mut key = key(words, check.place.as_deref());
@@ -157,6 +164,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
                     .then(|| check.program.clone()),
                 failed,
                 is_ci,
+                is_mended: false,
                 run: line.source(CheckRun {
                     command: behind(target, shown),
                     fixed_by: fixer,
@@ -313,6 +321,8 @@ struct Seen {
     failed: bool,
     /// It tells of checks that run elsewhere.
     is_ci: bool,
+    /// What mends its own faults ran behind it.
+    is_mended: bool,
     run: Sourced<CheckRun>,
 }
 
@@ -354,20 +364,31 @@ impl RanCommand<'_> {
         }
     }
 
+    /// Of a script nobody knows which of its commands ran, or which of them failed.
+    fn is_unclear(&self) -> bool {
+        const GUARDS: [&str; 4] = ["then", "case", "exit", "else"];
+        let mut words = self.command.split([' ', ';']);
+        let is_guarded = words.any(|word| GUARDS.contains(&word));
+        let is_list = self.command.contains("; ");
+        is_guarded || self.failed && is_list && several(self.command)
+    }
+
     /// What was printed of a command says that nothing was wrong, or that something was.
     fn printed(&self, check: &CommandCheck) -> Option<bool> {
         let passed = passed_line(self.output);
-        let last = self.output.rsplit(" · ").next().unwrap_or_default();
+        let own = self.output.split(" · ").filter(|part| !self.prints(part));
+        let own = own.collect::<Vec<&str>>().join(" · ");
+        let last = own.rsplit(" · ").next().unwrap_or_default();
         let is_piped = check.end == CheckEnd::Printed;
         let has_end = !is_piped || passes_end(self.command);
         if is_only_built(&check.words, passed.unwrap_or(last)) {
             return None;
         }
-        match is_clean(self.output) {
+        match is_clean(&own) {
             _ if is_piped && passed.is_some() => has_end.then_some(true),
             // more of it came behind what was well
             Some(true) if is_piped && is_clean(last) != Some(true) => None,
-            Some(true) if last == self.output => Some(true),
+            Some(true) if last == own => Some(true),
             Some(true) => has_end.then_some(true),
             Some(false) => Some(false),
             None => (has_end && self.is_shown()).then_some(true),
@@ -429,6 +450,11 @@ impl RanCommand<'_> {
         let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
         (is_short && is_own && !self.is_silent()).then(|| said.to_owned())
     }
+}
+
+/// The line has more than one command that checks or tests.
+fn several(line: &str) -> bool {
+    checks_of(line).len() + test_commands(line).len() > 1
 }
 
 /// Of a longer output a digest tells only how long it is.

@@ -39,8 +39,14 @@ fn listed(all: &[String]) -> Option<String> {
         .map(|point| cut(without_mark(point), POINT_BYTES_MAX))
         .map(|point| point.trim_end_matches('.').to_owned())
         .collect();
+    let behind = all.get(at + 1 + points.len());
     let is_one = all[at].ends_with(':') && points.len() > 1;
-    is_one.then(|| format!("{} {}", all[at], points.join("; ")))
+    // another list may say the contrary
+    let is_end = behind.is_none_or(|line| !line.ends_with(':') && !is_point(line));
+    let behind = behind.map_or(String::new(), |line| {
+        format!(". {}", cut(line, POINT_BYTES_MAX))
+    });
+    (is_one && is_end).then(|| format!("{} {}{behind}", all[at], points.join("; ")))
 }
 
 /// Of a point in a conclusion.
@@ -134,12 +140,15 @@ mod tests {
                 "All of it is in."
             ]
         );
-        let wants = "Verdict: round once; add it up";
+        let wants = "Verdict: round once; add it up. All of it is in.";
         assert_eq!(conclusion(listed).as_deref(), Some(wants));
         let led = "# Faults\n\n- many\n\n## TL;DR\n\nTwo would stop a release:\n\n1. **Round once**, at the end.\n2. Add it \
                    up.\n\nThe rest is polish.";
-        let wants = "TL;DR: Two would stop a release: Round once, at the end; Add it up";
+        let wants = "TL;DR: Two would stop a release: Round once, at the end; Add it up. The rest is polish.";
         assert_eq!(conclusion(led).as_deref(), Some(wants));
+        let both = "## Verdict\n\nFor it:\n- fast\n- small\n\nAgainst it:\n- new\n\nStay with what is there.";
+        let told = conclusion(both).unwrap_or_default();
+        assert!(!told.contains("fast"), "{told}");
         assert_eq!(conclusion("The recommendation of carts: none."), None);
         let each = "## Carts\n\n**Recommendation**: keep them.\n\n## Shops\n\n**Recommendation**: drop them.";
         assert_eq!(conclusion(each), None);

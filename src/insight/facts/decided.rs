@@ -19,7 +19,7 @@ use crate::rules::decisions::{Stated, choices, decisions, is_against};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{
     Reply, asks_which, chooses_in, insists, is_chore, offers, offers_change, offers_several,
-    picks_several, recommends, reply, suggests, takes_on, takes_up,
+    picks_several, recommends, reply, says_otherwise, suggests, takes_on, takes_up,
 };
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::tools::{AnswerKind, tool};
@@ -200,8 +200,7 @@ fn said_when_refused(
     };
     let name = call.split('(').next().unwrap_or_default();
     let name = name.trim_start_matches("Action: ");
-    // of a plan any word says what shall be otherwise
-    let is_plan = tool(name).answer == AnswerKind::Approve && says_something(words);
+    let is_plan = tool(name).answer == AnswerKind::Approve && says_otherwise(words);
     let is_one = words.len() <= PICK_BYTES_MAX
         && !is_chore(words)
         && (is_plan || all_sentences(words).any(asks))
@@ -211,12 +210,6 @@ fn said_when_refused(
         about: Some(format!("said when refusing {name}")),
         ..Decision::default()
     })
-}
-
-/// No question, and more than a no.
-fn says_something(words: &str) -> bool {
-    const WORDS_MIN: usize = 2;
-    !words.contains('?') && content_words(words).len() >= WORDS_MIN
 }
 
 /// Stands between a call and what a person said when refusing it.

@@ -2,12 +2,15 @@
 
 use super::line::LocatedItem;
 use super::ran::call;
+use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::human::plural;
 use crate::model::summary::Sourced;
 
 /// What may bring both together again, or is about another branch.
-const MOVES: [&str; 8] = [
+const MOVES: [&str; 10] = [
+    " sync",
+    "git commit",
     "git push",
     "git pull",
     "git reset",
@@ -30,18 +33,24 @@ pub fn diverged(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
         Finding::Diverged { here, there } => Some((here, there)),
         _ => None,
     })?;
+    let is_elsewhere =
+        call(&lines[at]).is_some_and(|call| call.contains("cd ") || call.contains(" -C"));
     let moves = |line: &LocatedItem<'_>| {
-        call(line).is_some_and(|call| MOVES.iter().any(|name| call.contains(name)))
+        let is_move = |call: &str| {
+            let is_file = call.contains("git checkout -- ");
+            !is_file && MOVES.iter().any(|name| call.contains(name))
+        };
+        let speaks = line.item.kind == ItemKind::Prompt && line.words().contains("push");
+        speaks || call(line).is_some_and(is_move)
     };
     let here = plural(*here, "commit");
     let step = format!("The branch and its remote one diverged: {here} here, {there} there");
-    (!lines[at + 1..].iter().any(moves)).then(|| lines[at].source(step))
+    (!is_elsewhere && !lines[at + 1..].iter().any(moves)).then(|| lines[at].source(step))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::exchange::ItemKind;
 
     #[test]
     fn what_went_apart_is_a_next_step_until_something_may_have_joined_it() {
@@ -62,8 +71,14 @@ mod tests {
         let pushed = line("Action: Bash(git push -f) → ok", &sent);
         let again = line("Action: Bash(git status) → 3 lines", &even);
         let fetched = line("Action: Bash(git fetch) → ok", &[]);
-        for later in [pushed, again, fetched] {
+        let made = line("Action: Bash(git commit -m x) → ok", &[]);
+        let said = LocatedItem::sample(ItemKind::Prompt, 2, "User: I force pushed it", &[]);
+        for later in [pushed, again, fetched, made, said] {
             assert_eq!(told(&[status, later]), None);
         }
+        let other = line("Action: Bash(cd ../shop && git status) → 9 lines", &apart);
+        assert_eq!(told(&[other]), None, "it is of another folder");
+        let restored = line("Action: Bash(git checkout -- a.rs) → ok", &[]);
+        assert!(told(&[status, restored]).is_some());
     }
 }

@@ -402,8 +402,9 @@ fn said(
         RequestKind::Ask => says < ASK_WORDS_MIN,
         _ => says < QUESTION_WORDS_MIN,
     };
-    // `do it (see Result)` says nothing of its own
-    let is_bare = || matches!(answer, Some(Answer::Result)) && says < 2;
+    // `do it (see Result)` says nothing of its own, `fix them all` what became of all before it
+    let is_bare =
+        || matches!(answer, Some(Answer::Result)) && says < 2 && !(says == 1 && is_work());
     if is_short && answer.is_none() && became().is_empty() || is_bare() {
         return None;
     }

@@ -301,7 +301,8 @@ fn opened(
     Some(prompt.line.source(remarks::led(remarks::FIRST, committed)))
 }
 
-/// Of each setting the first value and the last, where they differ.
+/// Of each setting the first value and the last, where they differ. A change from another value than the last one is of
+/// another part of the file that has a setting of this name.
 fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
     let mut all: Vec<Sourced<SettingChange>> = Vec::new();
     for (line, finding) in found(lines) {
@@ -319,9 +320,11 @@ fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
             continue;
         }
         let same = |known: &&mut Sourced<SettingChange>| {
-            known.what.file == *path && known.what.setting == *setting
+            let change = &known.what;
+            let is_again = change.old == *old && change.new == *new;
+            change.file == *path && change.setting == *setting && (change.new == *old || is_again)
         };
-        match all.iter_mut().find(same) {
+        match all.iter_mut().rev().find(same) {
             Some(known) => known.what.new.clone_from(new),
             None => all.push(line.source(SettingChange {
                 file: path.clone(),

@@ -1,6 +1,7 @@
 //! Points of lists and sentences of paragraphs, and how these are cut. Knows no report.
 
 use super::words::clipped;
+use crate::rules::headings::is_beside;
 use crate::rules::reports::{is_cure, is_fault, is_remedy, only_counts};
 use crate::rules::requests::is_idle;
 use crate::rules::words::{content_words, is_same, sentences};
@@ -156,7 +157,10 @@ pub(super) fn section_about<'t>(words: &'t str, asked: &str) -> Option<&'t str> 
     let each: Vec<(usize, &str)> = each.collect();
     let (first, _) = *each.first()?;
     let (most, section) = *each.iter().rev().max_by_key(|(shared, _)| *shared)?;
-    (most >= 2 * first + SHARED_MIN && most * 4 >= asked.len()).then_some(section)
+    let is_most = most >= 2 * first + SHARED_MIN && most * 4 >= asked.len();
+    // what repeats the request most may be why, how it was, or what is left
+    let heading = section.lines().next().unwrap_or_default();
+    (is_most && !is_beside(heading)).then_some(section)
 }
 
 /// Without a cause that stands before what was done about it: `Problem: …`, `Solution: …`. A short line has no room for both.
@@ -285,6 +289,9 @@ mod tests {
         assert!(second.is_some_and(|told| told.starts_with("### 2.") && told.ends_with("end\n\n")));
         assert_eq!(about("log each error of carts"), None);
         assert_eq!(about("is it done?"), None);
+        let beside = words.replace("2. Rounding", "Alternatives");
+        let asked = "totals are rounded in each row instead of at the end";
+        assert_eq!(section_about(&beside, asked), None);
         assert_eq!(
             section_about("Totals are rounded once.", "round totals once"),
             None

@@ -11,7 +11,7 @@ use crate::rules::words::sentences;
 pub use links::links_shortened;
 use links::shortened;
 use logs::{
-    Paragraph, failure, hands_document, is_boxed, is_indented, is_step, is_step_time, is_timed,
+    Paragraph, boxed, failure, hands_document, is_indented, is_step, is_step_time, is_timed,
     typed_before_log,
 };
 use reports::{before_report, is_grade};
@@ -265,7 +265,7 @@ impl<'p> Prose<'p> {
         let (mut paragraph, mut failed) = (Paragraph::default(), None);
         let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
         let (all, last) = (text.lines().count(), last_paragraph(text));
-        let in_box = text.lines().any(is_boxed);
+        let boxed = boxed(text);
         for (nth, line) in text.lines().enumerate() {
             let bare = line.trim();
             let fence = bare.starts_with("```");
@@ -290,7 +290,7 @@ impl<'p> Prose<'p> {
             if is_address(bare) {
                 self.address.get_or_insert(bare);
             }
-            let is_code = nth > 0 && is_indented(line, in_box);
+            let is_code = nth > 0 && is_indented(line, boxed.contains(&nth));
             // a program's own points
             let is_drawn = nth > 0 && line.starts_with(' ') && bare.starts_with('•')
                 || nth > 0 && is_step(bare, || is_next_pasted(text, nth));

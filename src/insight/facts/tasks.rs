@@ -1,6 +1,8 @@
 //! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
 //! and headings.
 
+mod overtaken;
+
 use super::borne_out::{Proof, Ticked, named_words, proof};
 use super::history::says_unpushed;
 use super::line::LocatedItem;
@@ -11,9 +13,11 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Sourced;
 use crate::rules::headings::is_about_next;
+use crate::rules::left::is_past;
 use crate::rules::paths::is_source;
 use crate::rules::test_words::is_only_a_check;
 use crate::rules::words::{content_words, tokens};
+use overtaken::is_overtaken;
 
 /// Next steps of one session.
 const NEXT_STEPS_MAX: usize = 8;
@@ -126,7 +130,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         let is_skipped = known.was_open && !known.was_active;
         !is_work && is_done && (is_skipped || known.from_list && names_file(&known.text.what))
     };
-    let done_since = done_since(&known, lines);
+    let done = numbered_and_done(&known);
     for known in known
         .into_iter()
         .filter(|known| !known.text.what.is_empty() && !is_needless(known))
@@ -137,7 +141,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
                 Proof::Failed => tasks.failed.push(known.failed()),
                 Proof::Missing => {}
             },
-            TaskState::Active if done_since.iter().any(|from| *from > known.from) => {}
+            TaskState::Active if is_overtaken(known.from, &done, lines) => {}
             TaskState::Open | TaskState::Active => tasks.open.push(known.text),
             TaskState::Dropped => {}
         }
@@ -155,20 +159,14 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
     tasks
 }
 
-/// Where tasks with numbers were begun that were then done and committed. Of one that was begun before such a task nobody
-/// knows whether it is open: agents forget to tick off.
-fn done_since(known: &[Known], lines: &[LocatedItem<'_>]) -> Vec<usize> {
-    let is_commit = |finding: &Finding| matches!(finding, Finding::Commit { .. });
-    let committed = lines
-        .iter()
-        .rposition(|line| line.item.findings.iter().any(is_commit));
-    let is_one = |known: &&Known| {
-        let is_done = known.task.state == TaskState::Done && known.was_active;
-        is_done && known.task.id.is_some() && committed.is_some_and(|at| at > known.from)
+/// Where tasks with numbers were begun that were done.
+fn numbered_and_done(known: &[Known]) -> Vec<usize> {
+    let is_done = |known: &&Known| {
+        known.task.state == TaskState::Done && known.was_active && known.task.id.is_some()
     };
     known
         .iter()
-        .filter(is_one)
+        .filter(is_done)
         .map(|known| known.from)
         .collect()
 }
@@ -353,14 +351,14 @@ fn command(line: &str) -> Option<&str> {
     (!code.is_empty() && !code.contains('`')).then_some(code)
 }
 
-/// A point that asks for something: not what is not needed, a case that may come, or a heading.
+/// A point that asks for something: not what is not needed, a case that may come, what was done, or a heading.
 fn step(point: &str) -> Option<String> {
     let text = folded(point);
     let is_none = ["No ", "None", "If ", "Nothing"];
     let says = !is_none.iter().any(|start| text.starts_with(start));
     // what leads to its own list says what is to be done where it is more than a heading
     let is_heading = text.ends_with(':') && !text.contains(' ');
-    (says && !is_heading).then(|| text.trim_end_matches(':').to_owned())
+    (says && !is_heading && !is_past(&text)).then(|| text.trim_end_matches(':').to_owned())
 }
 
 /// The text of `- …`, `* …` or `1. …`.
@@ -438,16 +436,16 @@ mod tests {
             size: None,
         }];
         let call = |findings| line(ItemKind::Digest, "Action: x", findings);
-        let all = [
-            call(&first[..]),
-            call(&second),
-            call(&done),
-            call(&new),
-            call(&commit),
-        ];
+        let edit = [Finding::Changed {
+            path: "/p/cart.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let all = [&first[..], &edit, &second, &done, &new, &commit].map(call);
         assert_eq!(tasks(&all).open.len(), 1, "the last one");
-        assert_eq!(tasks(&all[..4]).open.len(), 2, "nothing was committed");
-        assert_eq!(tasks(&[all[0], all[1], all[4]]).open.len(), 2);
+        assert_eq!(tasks(&all[..5]).open.len(), 2, "nothing was committed");
+        let idle = [all[0], all[2], all[3], all[5]];
+        assert_eq!(tasks(&idle).open.len(), 1, "nothing was done for it");
     }
 
     #[test]

@@ -3,10 +3,11 @@
 
 use super::command_forms::command_of;
 use super::line::LocatedItem;
-use super::ran::call;
+use super::ran::{RanCommand, call};
 use super::tasks;
 use super::words::{folded, shortened};
 use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use crate::rules::check_words::{
     CheckScope, act, approves, asked_by, heads_verification, is_by_hand, is_commands, is_look,
@@ -55,7 +56,8 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
     let said = said(last);
     let open = looks
         .iter()
-        .filter(|point| !is_acted(point, after) && !is_answered(point, last, &said));
+        .filter(|point| point.is_look_only() || is_alone(after) && !is_acted(point, after))
+        .filter(|point| !is_answered(point, last, &said));
     let open: Vec<&str> = open.map(|point| point.text.as_str()).collect();
     // what looked before the last change looked at something else
     let looks = by_hand(&open).filter(|_| is_alone(last) && !is_looked_at(after));
@@ -90,6 +92,11 @@ struct Point {
 }
 
 impl Point {
+    /// Nothing but eyes tells.
+    fn is_look_only(&self) -> bool {
+        self.by_hand || is_look(plain(&self.text))
+    }
+
     fn is_look(&self) -> bool {
         let mut codes = codes(&self.text);
         let mut runs = || codes.any(is_check);
@@ -130,16 +137,41 @@ fn is_answered(point: &Point, last: &[LocatedItem<'_>], said: &[Vec<String>]) ->
     })
 }
 
-/// A call did what the point wants done: pushed, deployed.
+/// What the point wants done was done: a command that worked, or one that the point names, or somebody's words say so.
 fn is_acted(point: &Point, after: &[LocatedItem<'_>]) -> bool {
     let act = act(plain(&point.text)).filter(|_| !point.by_hand);
-    let word = act.and_then(|act| act.split(' ').next());
-    word.is_some_and(|word| {
-        let mut words = after
-            .iter()
-            .filter_map(call)
-            .flat_map(str::split_whitespace);
-        words.any(|other| other.trim_matches(['(', ')', '"', '\'', ';']) == word)
+    let Some(word) = act.and_then(|act| act.split(' ').next()) else {
+        return false;
+    };
+    let is_pushed = |finding: &Finding| matches!(finding, Finding::Pushed);
+    let mut findings = after.iter().flat_map(|line| line.item.findings);
+    if word == "push" {
+        return findings.any(is_pushed) || says(after, "pushed");
+    }
+    let worked = after
+        .iter()
+        .filter_map(RanCommand::of)
+        .filter(|ran| !ran.failed);
+    let mut commands = worked.map(|ran| ran.command);
+    let is_plain = word.len() >= ACT_BYTES_MIN;
+    commands.any(|command| {
+        is_plain && command.contains(word) || codes(&point.text).any(|code| command.contains(code))
+    }) || is_plain && says(after, word)
+}
+
+/// Shorter words of acts stand in many commands: `run`, `log`, `cut`.
+const ACT_BYTES_MIN: usize = 6;
+
+/// The agent says so in what it said, or a person.
+fn says(after: &[LocatedItem<'_>], word: &str) -> bool {
+    let told = |line: &&LocatedItem<'_>| line.main && line.item.kind != ItemKind::Digest;
+    let mut said = after
+        .iter()
+        .filter(told)
+        .flat_map(|line| sentences(line.words()));
+    said.any(|said| {
+        let is_open = said.ends_with('?') || is_unseen(said) || is_yours(said);
+        !is_open && said.to_lowercase().contains(word)
     })
 }
 
@@ -432,15 +464,15 @@ mod tests {
             told(&[(ItemKind::Prompt, plan), edit]),
             [NOT_RUN_TEST, wants]
         );
-        let push = (ItemKind::Digest, "Action: Bash(git push) → ok");
+        let stash = (ItemKind::Digest, "Action: Bash(git stash push) → ok");
+        let prompt = (ItemKind::Prompt, plan);
+        assert_eq!(told(&[prompt, edit, stash]), [NOT_RUN_TEST, wants]);
+        let push = (ItemKind::Agent, "Agent: Pushed to `carts`.");
         let wants = "To be checked, as the plan asks: Upload two carts";
-        assert_eq!(
-            told(&[(ItemKind::Prompt, plan), edit, push]),
-            [NOT_RUN_TEST, wants]
-        );
+        assert_eq!(told(&[prompt, edit, push]), [NOT_RUN_TEST, wants]);
         let helper = (ItemKind::Digest, "Action: Task(read it) → done");
-        let told = told(&[(ItemKind::Prompt, plan), helper, edit, push]);
-        assert_eq!(told, [wants], "what it ran nobody knows");
+        let none: [&str; 0] = [];
+        assert_eq!(told(&[prompt, helper, edit]), none, "who knows");
     }
 
     const NOT_RUN_TEST: &str = "Not run, though the plan asks for it: `bun run test`";

@@ -17,6 +17,7 @@ use crate::rules::requests::is_idle;
 use crate::rules::words::content_words;
 pub use commits::{commit, commits};
 pub(in crate::insight) use escape::inline;
+use rustc_hash::FxHashSet;
 pub use sections::{SummarySections, TestsTold};
 pub use shortened::short;
 use std::fmt::Write;
@@ -78,7 +79,9 @@ pub fn sections(summary: &Summary) -> String {
     let requests = requests.filter(|request| !is_decided(request));
     let requests = requests.map(|request| format!("- {request}"));
     section(&mut out, "Further Requests", requests);
-    let completed = completed(&summary.completed).chain(said(&llm.completed));
+    let completed = completed(&untold(summary))
+        .into_iter()
+        .chain(said(&llm.completed));
     section(&mut out, "Completed", completed);
     let cause = llm.root_cause.iter().map(|cause| inline(cause));
     section(&mut out, "Root Cause", cause);
@@ -255,11 +258,26 @@ fn bullets<'s, T>(
 /// The last ones; of a longer list nobody reads the rest.
 const TASKS_MAX: usize = 12;
 
-fn completed(tasks: &[Sourced<String>]) -> impl Iterator<Item = String> + '_ {
+fn completed(tasks: &[&str]) -> Vec<String> {
     let before = tasks.len().saturating_sub(TASKS_MAX);
     let before = if before > 1 { before } else { 0 };
-    let all = bullets(&tasks[before..], |task| task.clone());
+    let all = tasks[before..].iter().map(|task| format!("- {task}"));
     all.chain((before > 0).then(|| format!("- and {before} before these")))
+        .collect()
+}
+
+/// Completed tasks that the result doesn't tell: most words of each would stand there twice.
+fn untold(summary: &Summary) -> Vec<&str> {
+    let said = summary.result.iter().chain(&summary.steps);
+    let said = said.chain(&summary.objective);
+    let told: FxHashSet<String> = said.flat_map(|said| content_words(&said.what)).collect();
+    let is_told = |task: &&str| {
+        let words = content_words(task);
+        let told = words.iter().filter(|word| told.contains(*word)).count();
+        told * 3 >= words.len() * 2
+    };
+    let tasks = summary.completed.iter().map(|task| task.what.as_str());
+    tasks.filter(|task| !is_told(task)).collect()
 }
 
 /// A model's items.

@@ -364,15 +364,19 @@ fn read(line: &str, depth: u8, wanted: &Wanted<'_>, found: &mut Vec<CommandCheck
     }
 }
 
-/// The settings that end what stands before a command.
+/// What is set for a command by what stands before it: right there, or exported.
 fn set_before(before: &str) -> Vec<String> {
-    let own = before.rsplit([';', '&', '|', '\n']).next();
-    let own = own.unwrap_or_default().trim_start().trim_start_matches('(');
-    let words = own.split_whitespace();
-    let set = words.rev().take_while(|word| is_setting(word));
-    let mut set: Vec<String> = set.map(str::to_owned).collect();
-    set.reverse();
-    set
+    let mut parts: Vec<&str> = before.split([';', '&', '|', '\n']).map(str::trim).collect();
+    let own = parts.pop().unwrap_or_default().trim_start_matches('(');
+    let exported = parts.iter().filter_map(|part| part.strip_prefix("export "));
+    let exported = exported.flat_map(str::split_whitespace);
+    let own = own
+        .rsplit(char::is_whitespace)
+        .take_while(|word| is_setting(word));
+    let mut own: Vec<&str> = own.collect();
+    own.reverse();
+    let all = exported.filter(|word| is_setting(word)).chain(own);
+    all.map(str::to_owned).collect()
 }
 
 /// Not a folder that only the shell knows.

@@ -535,5 +535,7 @@ fn what_a_person_said_of_a_plan_is_decided_where_it_was_followed() {
     assert_eq!(told(said, &edit), [said]);
     assert!(told(said, &[]).is_empty(), "nobody followed it");
     assert!(told("why a test of the export?", &edit).is_empty());
-    assert!(told("no", &edit).is_empty());
+    for other in ["no", "wrong language, answer me in english"] {
+        assert!(told(other, &edit).is_empty(), "{other}");
+    }
 }

@@ -47,8 +47,9 @@ pub(super) fn with_offer(
     let says = content_words(&text);
     let says = says.iter().filter(|word| !is_idle(word)).count();
     let agrees = || matches!(reply(words), Some(Reply::Agrees));
-    let takes_all = || ALL.contains(&text.rsplit(' ').next().unwrap_or_default());
-    let is_bare = says <= WORDS_MAX && (points_back(&text) || agrees() || takes_all());
+    let mut each = text.split([' ', ',']);
+    let takes_all = is_yes && each.any(|word| ALL.contains(&word));
+    let is_bare = says <= WORDS_MAX && (points_back(&text) || agrees() || takes_all);
     if !is_yes && !is_bare {
         return text;
     }
@@ -66,7 +67,7 @@ pub(super) fn with_offer(
 /// Words that agree before all else.
 const YES: [&str; 5] = ["yes", "yeah", "yep", "yup", "sure"];
 
-/// Words that end what takes all of what was offered.
+/// Words of who takes all of what was offered.
 const ALL: [&str; 3] = ["all", "both", "everything"];
 
 /// The agent's words right before a prompt.
@@ -82,7 +83,7 @@ fn asked_before(
     is_whole: bool,
 ) -> Option<String> {
     let agent = words_before(lines, prompt)?;
-    if let Some(offered) = offered_list(agent) {
+    if let Some(offered) = offered_list(agent).filter(|_| is_whole) {
         return Some(offered);
     }
     let paragraph = agent.trim_end().rsplit("\n\n").next()?;
@@ -122,8 +123,11 @@ fn offered_list(words: &str) -> Option<String> {
         .map(|point| folded(point).trim_end_matches(['?', '.']).to_owned())
         .collect();
     let last = near.len() - 1;
-    // behind it a line asks for the choice at most
-    let is_end = lead + 1 + points.len() >= last;
+    // behind it a line asks which at most; one of several isn't all of them
+    let behind = near.get(lead + 1 + points.len());
+    let behind = behind.map_or(String::new(), |line| line.to_lowercase());
+    let is_open = behind.is_empty() || behind.contains("let me know");
+    let is_end = is_open && !behind.ends_with("which one?") && lead + 1 + points.len() >= last;
     let is_several = points.len() > 1;
     let lead = folded(near[lead]);
     let points = points.join("; ");

@@ -168,9 +168,16 @@ pub(super) fn is_indented(line: &str, in_box: bool) -> bool {
     in_code || in_box && (line.starts_with("  ") || is_padded(line))
 }
 
-/// A line as a program drew it in a terminal, from the edge of a box to its other one.
-pub(super) fn is_boxed(line: &str) -> bool {
-    line.starts_with("  ") && is_padded(line)
+/// Which lines a program drew in a terminal, from the edge of a box to its other one, with those right beside them.
+pub(super) fn boxed(text: &str) -> Vec<usize> {
+    let is_one = |line: &&str| line.starts_with("  ") && is_padded(line);
+    if !text.lines().any(|line| is_one(&line)) {
+        return Vec::new();
+    }
+    let lines: Vec<(usize, &str)> = text.lines().enumerate().collect();
+    let parts = lines.split(|(_, line)| line.is_empty());
+    let boxes = parts.filter(|part| part.iter().any(|(_, line)| is_one(line)));
+    boxes.flatten().map(|(nth, _)| *nth).collect()
 }
 
 fn is_padded(line: &str) -> bool {

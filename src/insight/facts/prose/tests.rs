@@ -44,25 +44,6 @@ fn what_was_pasted_is_no_prose() {
         ),
         ("ada@box shop % ls\na\n\nwhy?", vec!["why?"]),
         ("look into ../shop", vec!["look into ../shop"]),
-        (
-            "find out from where {{ total }} may come, whoever wrote the folder's name into the cart",
-            vec![
-                "find out from where {{ total }} may come, whoever wrote the folder's name into the cart",
-            ],
-        ),
-        ("if (all == one) { return {}; }", vec![]),
-        (
-            "why is it told?\n\nStopped by a hook:          \n  another cart is open         \n\n  Press the up arrow.",
-            vec!["why is it told?"],
-        ),
-        (
-            "I want it like:\ncart\n  Open (shop)\nand\ncart --long\n  Shop, open             ",
-            vec!["I want it like:", "cart", "and", "cart --long"],
-        ),
-        (
-            "two carts:\n  one, and another",
-            vec!["two carts:", "one, and another"],
-        ),
         ("pull main..clean up", vec!["pull main", "clean up"]),
         ("stop asking...just do", vec!["stop asking...just do"]),
         ("2026-02-03T10:00:00Z INFO started\nwhy?", vec!["why?"]),
@@ -72,6 +53,38 @@ fn what_was_pasted_is_no_prose() {
         ),
         ("~/shots/a.png", vec![]),
         ("看看这个", vec!["看看这个"]),
+    ] {
+        assert_eq!(read(prompt), wants, "{prompt}");
+    }
+}
+
+#[test]
+fn what_a_terminal_drew_is_no_prose_and_templates_are() {
+    for (prompt, wants) in [
+        (
+            "find out from where {{ total }} may come, whoever wrote the folder's name into the cart",
+            vec![
+                "find out from where {{ total }} may come, whoever wrote the folder's name into the cart",
+            ],
+        ),
+        ("if (all == one) { return {}; }", vec![]),
+        (
+            "why is it told?\n\nStopped by a hook:          \n  another cart is open         \n             \n  Press the up arrow.",
+            vec!["why is it told?"],
+        ),
+        (
+            "look at it:\n  cart 40%            \n\nI'd like two:\n  show the shop\n  hide the rest",
+            vec![
+                "look at it:",
+                "I'd like two:",
+                "show the shop",
+                "hide the rest",
+            ],
+        ),
+        (
+            "two carts:\n  one, and another",
+            vec!["two carts:", "one, and another"],
+        ),
     ] {
         assert_eq!(read(prompt), wants, "{prompt}");
     }

@@ -178,8 +178,9 @@ impl<'l, 't> Answer<'l, 't> {
     pub(super) fn step(&self, bytes_max: usize, asked: &str) -> Option<String> {
         let own = section_about(self.line.words(), asked).map(stated);
         let said = own.as_deref().unwrap_or(&self.said);
+        let asks_why = asked.to_lowercase().contains("why");
         let said = &*match self.came {
-            Came::Changed => without_cause(said),
+            Came::Changed if !asks_why => without_cause(said),
             _ => Cow::Borrowed(said),
         };
         let step = one_line(&about_first(said, asked, bytes_max), bytes_max);
