@@ -147,6 +147,7 @@ pub(super) fn section_about<'t>(words: &'t str, asked: &str) -> Option<&'t str> 
         let end = headings.get(nth + 1).map_or(words.len(), |(_, end)| *end);
         &words[*from..end]
     });
+    sections.clone().nth(1)?;
     let mut asked = content_words(asked);
     asked.retain(|word| !is_idle(word));
     let each = sections.map(|section| {

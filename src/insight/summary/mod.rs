@@ -268,6 +268,9 @@ fn completed(tasks: &[&str]) -> Vec<String> {
 
 /// Completed tasks that the result doesn't tell: most words of each would stand there twice.
 fn untold(summary: &Summary) -> Vec<&str> {
+    if summary.completed.is_empty() {
+        return Vec::new();
+    }
     let said = summary.result.iter().chain(&summary.steps);
     let said = said.chain(&summary.objective);
     let told: FxHashSet<String> = said.flat_map(|said| content_words(&said.what)).collect();
