@@ -17,6 +17,7 @@ use crate::rules::commands::{
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
+use std::borrow::Cow;
 
 /// Commands of one session that are listed, the last ones.
 const CHECKS_MAX: usize = 6;
@@ -120,7 +121,6 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
         let call = RanCommand::of(line).or_else(begun);
         let Some(call) = call else { continue };
         note_fixers(&mut all, &call);
-        let is_script = call.is_unclear();
         let mut checks = checks_of(call.command).into_iter().peekable();
         while let Some(check) = checks.next() {
             let words = bare(&check.words);
@@ -133,7 +133,7 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
             let state = match is_ci {
                 true if line.item.text.ends_with(RUNNING) => None,
                 true => call.ci_state(&check),
-                false if is_script => None,
+                false if call.is_unclear() => None,
                 false => call.state(&check),
             };
             let mut key = key(words, check.place.as_deref());
@@ -366,18 +366,19 @@ impl RanCommand<'_> {
 
     /// Of a script nobody knows which of its commands ran, or which of them failed.
     fn is_unclear(&self) -> bool {
-        const GUARDS: [&str; 4] = ["then", "case", "exit", "else"];
-        let mut words = self.command.split([' ', ';']);
-        let is_guarded = words.any(|word| GUARDS.contains(&word));
+        const GUARDS: [&str; 4] = ["then", "else", "case", "exit"];
+        let parts = || self.command.split(';').flat_map(|part| part.split("&&"));
+        let first = |part: &str| part.split_whitespace().next().map(str::to_owned);
+        let is_guard = |word: String| GUARDS.contains(&word.as_str());
+        let is_guarded = || parts().filter_map(first).any(is_guard);
         let is_list = self.command.contains("; ");
-        is_guarded || self.failed && is_list && several(self.command)
+        is_list && (is_guarded() || self.failed && several(self.command))
     }
 
     /// What was printed of a command says that nothing was wrong, or that something was.
     fn printed(&self, check: &CommandCheck) -> Option<bool> {
         let passed = passed_line(self.output);
-        let own = self.output.split(" · ").filter(|part| !self.prints(part));
-        let own = own.collect::<Vec<&str>>().join(" · ");
+        let own = self.without_echoes(self.output);
         let last = own.rsplit(" · ").next().unwrap_or_default();
         let is_piped = check.end == CheckEnd::Printed;
         let has_end = !is_piped || passes_end(self.command);
@@ -413,11 +414,22 @@ impl RanCommand<'_> {
         self.output.starts_with("exit ") || self.output.starts_with("failed")
     }
 
-    /// The line prints these words between its commands: `echo done`.
-    fn prints(&self, words: &str) -> bool {
-        const BYTES_MIN: usize = 3;
-        let words = words.trim_start_matches('\\');
-        words.len() >= BYTES_MIN && self.command.contains("echo ") && self.command.contains(words)
+    /// What it printed without what the line itself says between its commands: `echo done`.
+    fn without_echoes<'o>(&self, output: &'o str) -> Cow<'o, str> {
+        if !self.command.contains("echo ") {
+            return Cow::Borrowed(output);
+        }
+        let echoes = self.command.split("echo ").skip(1);
+        let echoes = echoes.filter_map(|said| said.split([';', '&', '|']).next());
+        let echoes: Vec<&str> = echoes.map(|said| said.trim_matches(AROUND)).collect();
+        let is_own = |part: &&str| !echoes.contains(&part.trim_matches(AROUND));
+        Cow::Owned(
+            output
+                .split(" · ")
+                .filter(is_own)
+                .collect::<Vec<_>>()
+                .join(" · "),
+        )
     }
 
     /// The output stands there, and no word of trouble in it.
@@ -442,15 +454,15 @@ impl RanCommand<'_> {
         let said = self.output.trim().trim_end_matches('.');
         let said = said.strip_prefix("failed: ").unwrap_or(said);
         let said = passed_line(said).unwrap_or(said);
-        // what the line itself has printed says nothing of the command
-        let own = said.split(" · ").filter(|part| !self.prints(part));
-        let said = own.collect::<Vec<&str>>().join(" · ");
-        let said = said.as_str();
+        let said = &*self.without_echoes(said);
         let is_short = !said.is_empty() && said.chars().count() <= SAID_CHARS_MAX;
         let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
         (is_short && is_own && !self.is_silent()).then(|| said.to_owned())
     }
 }
+
+/// Stand around what is echoed; a digest escapes what begins like a list.
+const AROUND: [char; 4] = [' ', '"', '\'', '\\'];
 
 /// The line has more than one command that checks or tests.
 fn several(line: &str) -> bool {

@@ -357,6 +357,41 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_one_name_are_one_where_their_values_meet() {
+        let set = |old: Option<&str>, new: &str| {
+            [Finding::Set {
+                path: "/p/cart.yml".into(),
+                setting: "size".into(),
+                old: old.map(str::to_owned),
+                new: Some(new.into()),
+                renamed: None,
+            }]
+        };
+        let told = |changes: &[[Finding; 1]]| {
+            let line = |set| LocatedItem::sample(ItemKind::Digest, 1, "Action: Edit(x)", set);
+            let lines: Vec<_> = changes.iter().map(|set| line(&set[..])).collect();
+            let each = settings(&lines)
+                .into_iter()
+                .map(|set| (set.what.old, set.what.new));
+            let each = each.map(|(old, new)| [old, new].map(Option::unwrap_or_default).join(" → "));
+            each.collect::<Vec<String>>()
+        };
+        let (first, second) = (set(Some("1"), "2"), set(Some("2"), "3"));
+        assert_eq!(told(&[first.clone(), second]), ["1 → 3"]);
+        let other = set(Some("7"), "8");
+        assert_eq!(told(&[first.clone(), other]), ["1 → 2", "7 → 8"]);
+        assert_eq!(
+            told(&[set(None, "1"), set(None, "1")]),
+            [" → 1"],
+            "twice the same"
+        );
+        assert!(
+            told(&[first, set(Some("2"), "1")]).is_empty(),
+            "it is as it was"
+        );
+    }
+
+    #[test]
     fn a_report_says_more_than_remarks_before_an_agent_waits() {
         let report = format!(
             "Agent: All of it is on its way:\n\n- PR #7 rounds totals half up\n- carts add up once{}\n\nNothing else changed.",

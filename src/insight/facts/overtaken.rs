@@ -400,6 +400,14 @@ mod tests {
         assert_eq!(told(1, &granted), "Added `with_shop`.");
         let denied = lines("Agent: It is called by the router of the shop.");
         assert_eq!(told(1, &denied), denied[1].words());
+        let mut listed = granted;
+        let points = "Agent: Each will now be logged: the name of the shop; its day; its carts.";
+        listed[1] = line(2, ItemKind::Agent, points, &[]);
+        assert_eq!(
+            told(1, &listed),
+            listed[1].words(),
+            "a list has words of much"
+        );
     }
 
     #[test]

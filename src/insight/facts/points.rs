@@ -128,15 +128,15 @@ pub(super) fn about_first<'l>(
 /// begin with what earlier ones told. A section must share many more words with it than the first.
 pub(super) fn section_about<'t>(words: &'t str, asked: &str) -> Option<&'t str> {
     const SHARED_MIN: usize = 3;
-    let mut inside_code = false;
+    let (mut inside_code, mut at) = (false, 0);
     let mut headings: Vec<(usize, usize)> = Vec::new();
-    for line in words.lines() {
+    for line in words.split_inclusive('\n') {
         inside_code ^= line.starts_with("```");
         let level = line.len() - line.trim_start_matches('#').len();
         if level > 1 && !inside_code {
-            // both are parts of `words`
-            headings.push((level, line.as_ptr().addr() - words.as_ptr().addr()));
+            headings.push((level, at));
         }
+        at += line.len();
     }
     let level = headings.iter().map(|(level, _)| *level).max()?;
     let sections = headings

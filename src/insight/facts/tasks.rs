@@ -17,7 +17,7 @@ use crate::rules::left::is_past;
 use crate::rules::paths::is_source;
 use crate::rules::test_words::is_only_a_check;
 use crate::rules::words::{content_words, tokens};
-use overtaken::is_overtaken;
+use overtaken::{before_commit, is_overtaken};
 
 /// Next steps of one session.
 const NEXT_STEPS_MAX: usize = 8;
@@ -130,7 +130,7 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
         let is_skipped = known.was_open && !known.was_active;
         !is_work && is_done && (is_skipped || known.from_list && names_file(&known.text.what))
     };
-    let done = numbered_and_done(&known);
+    let done = before_commit(numbered_and_done(&known), lines);
     for known in known
         .into_iter()
         .filter(|known| !known.text.what.is_empty() && !is_needless(known))
@@ -160,15 +160,11 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
 }
 
 /// Where tasks with numbers were begun that were done.
-fn numbered_and_done(known: &[Known]) -> Vec<usize> {
+fn numbered_and_done(known: &[Known]) -> impl Iterator<Item = usize> {
     let is_done = |known: &&Known| {
         known.task.state == TaskState::Done && known.was_active && known.task.id.is_some()
     };
-    known
-        .iter()
-        .filter(is_done)
-        .map(|known| known.from)
-        .collect()
+    known.iter().filter(is_done).map(|known| known.from)
 }
 
 /// A task with fewer words may be part of another by chance.

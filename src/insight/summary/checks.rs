@@ -47,3 +47,40 @@ fn check(run: &Sourced<CheckRun>) -> String {
         said.unwrap_or_default()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::summary::sourced;
+
+    #[test]
+    fn a_check_says_how_it_ended_and_what_ran_then() {
+        let told = |passed, failed_before, fixer: Option<&str>| {
+            check(&sourced(
+                1,
+                CheckRun {
+                    command: "cargo fmt --check".into(),
+                    passed,
+                    failed_before,
+                    fixed_by: fixer.map(str::to_owned),
+                    ..CheckRun::default()
+                },
+            ))
+        };
+        for (wants, text) in [
+            ("ok", told(true, false, None)),
+            ("failed, then ok", told(true, true, None)),
+            (
+                "failed, then ok after `cargo fmt`",
+                told(true, true, Some("cargo fmt")),
+            ),
+            (
+                "failed, then `cargo fmt` ran",
+                told(false, false, Some("cargo fmt")),
+            ),
+            ("failed", told(false, false, None)),
+        ] {
+            assert_eq!(text, format!("- `cargo fmt --check` {wants}"));
+        }
+    }
+}

@@ -17,7 +17,6 @@ use crate::rules::requests::is_idle;
 use crate::rules::words::content_words;
 pub use commits::{commit, commits};
 pub(in crate::insight) use escape::inline;
-use rustc_hash::FxHashSet;
 pub use sections::{SummarySections, TestsTold};
 pub use shortened::short;
 use std::fmt::Write;
@@ -266,18 +265,21 @@ fn completed(tasks: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Completed tasks that the result doesn't tell: most words of each would stand there twice.
+/// Completed tasks that no line of the result tells: most words of each would stand there twice.
 fn untold(summary: &Summary) -> Vec<&str> {
     if summary.completed.is_empty() {
         return Vec::new();
     }
     let said = summary.result.iter().chain(&summary.steps);
-    let said = said.chain(&summary.objective);
-    let told: FxHashSet<String> = said.flat_map(|said| content_words(&said.what)).collect();
+    let lines = said.flat_map(|said| said.what.lines());
+    let lines: Vec<Vec<String>> = lines.map(content_words).collect();
     let is_told = |task: &&str| {
         let words = content_words(task);
-        let told = words.iter().filter(|word| told.contains(*word)).count();
-        told * 3 >= words.len() * 2
+        let tells = |line: &Vec<String>| {
+            let told = words.iter().filter(|word| line.contains(word)).count();
+            told * 3 >= words.len() * 2
+        };
+        !words.is_empty() && lines.iter().any(tells)
     };
     let tasks = summary.completed.iter().map(|task| task.what.as_str());
     tasks.filter(|task| !is_told(task)).collect()
@@ -347,6 +349,30 @@ mod tests {
             - **Coverage**: 81.3%\n- **Runs**: at least 3, 1 of them failed\n\n\
             ## Next Steps\n- Push it\n";
         assert_eq!(text, wants);
+    }
+
+    #[test]
+    fn what_the_result_tells_is_not_completed_once_more() {
+        let text = |result: &str| {
+            let done = ["Round the cart once", "Add a test of the export", "…"];
+            let summary = Summary {
+                objective: Some(sourced(1, "Add a test of the export.".into())),
+                result: Some(sourced(1, result.into())),
+                completed: done.map(|task| sourced(1, task.into())).to_vec(),
+                ..Summary::default()
+            };
+            markdown(&summary, "fixing (1.0)")
+        };
+        let told = text(
+            "- The cart is rounded once, at its end: `round` is called in one place.\n- The cart's export is slow.",
+        );
+        let wants = "## Completed\n- Add a test of the export\n- …\n";
+        assert!(told.contains(wants), "{told}");
+        let untold = text("The cart is quick.\nAll of it was to round once.");
+        assert!(
+            untold.contains("- Round the cart once\n"),
+            "no line has most of it: {untold}"
+        );
     }
 
     fn llm() -> LlmAdditions {

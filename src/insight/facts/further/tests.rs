@@ -529,3 +529,39 @@ fn who_agrees_to_a_commit_asked_for_no_more() {
     assert_eq!(told(&commit), 0);
     assert_eq!(told(&[]), 1);
 }
+
+#[test]
+fn a_short_request_that_files_were_changed_for_is_listed() {
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let told = |asked, findings| {
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: review the cart", &[]),
+            LocatedItem::sample(ItemKind::Agent, 2, "Agent: It has two faults.", &[]),
+            LocatedItem::sample(ItemKind::Prompt, 3, asked, &[]),
+            LocatedItem::sample(ItemKind::Digest, 4, "Action: Edit(cart.rs) → +1", findings),
+            LocatedItem::sample(ItemKind::Agent, 5, "Agent: Both are gone.", &[]),
+        ];
+        let first = lines[0].source(String::new());
+        let answers = Answers {
+            in_result: &[2],
+            ..of(&[])
+        };
+        let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+        told.into_iter()
+            .map(|told| told.what)
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(
+        told("User: fix them all", &edit),
+        ["fix them all (see Result)"]
+    );
+    assert!(told("User: fix them all", &[]).is_empty());
+    assert!(
+        told("User: do it", &edit).is_empty(),
+        "it says nothing of its own"
+    );
+}

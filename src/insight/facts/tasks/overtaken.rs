@@ -3,15 +3,23 @@
 use crate::insight::facts::line::LocatedItem;
 use crate::model::finding::Finding;
 
-/// Work was done on a task that was begun at `from`, before another one was begun that was then done and committed: `done` is
-/// where those were begun. Nobody knows whether the first one is open: agents forget to tick off.
+/// Of places where tasks were begun that were done, those before the last commit, in order.
+pub(super) fn before_commit(
+    begun: impl Iterator<Item = usize>,
+    lines: &[LocatedItem<'_>],
+) -> Vec<usize> {
+    let committed = lines.iter().rposition(is_commit).unwrap_or(0);
+    let mut all: Vec<usize> = begun.filter(|at| *at < committed).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Work was done on a task that was begun at `from`, before the next one of `done` was begun. Nobody knows whether it is
+/// open: agents forget to tick off.
 pub(super) fn is_overtaken(from: usize, done: &[usize], lines: &[LocatedItem<'_>]) -> bool {
-    let Some(committed) = lines.iter().rposition(is_commit) else {
-        return false;
-    };
-    let later = done.iter().filter(|at| (from + 1..committed).contains(*at));
-    later.min().is_some_and(|at| {
-        let own = &lines[from..*at];
+    let next = done.get(done.partition_point(|at| *at <= from));
+    next.is_some_and(|next| {
+        let own = &lines[from..*next];
         own.iter().any(|line| line.is_edit() || !line.main)
     })
 }
