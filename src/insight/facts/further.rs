@@ -9,6 +9,7 @@ mod last_words;
 mod offers;
 
 use super::committed::committed;
+use super::history::is_sub_agent;
 use super::line::{LocatedItem, edits};
 use super::meanwhile::meanwhile;
 use super::options::{option_of, with_option};
@@ -133,18 +134,31 @@ pub fn requests(
         }
         drop_asked_again(&mut all, &text);
         if all.iter().all(|known| known.request.what != text) {
-            let is_edited = edits(exchange(lines, prompt.at)) > 0;
+            let is_work = is_work(exchange(lines, prompt.at));
             all.push(Listed {
                 at: prompt.at,
-                weight: 2 * usize::from(is_edited) + usize::from(answer.is_some()),
+                weight: 2 * usize::from(is_work) + usize::from(answer.is_some()),
                 request: prompt.line.source(text),
             });
         }
     }
-    drop_least(&mut all);
+    let dropped = drop_least(&mut all);
     let told = all.iter().map(|listed| listed.at).collect();
     let all = all.into_iter().map(|listed| listed.request);
-    (all.collect(), told)
+    (all.chain(others_dropped(&dropped)).collect(), told)
+}
+
+/// Files were changed for it, by the agent or by one that it sent.
+fn is_work(exchange: &[LocatedItem<'_>]) -> bool {
+    edits(exchange) > 0 || exchange.iter().any(is_sub_agent)
+}
+
+/// That there are others, where many were asked.
+fn others_dropped(dropped: &[Sourced<String>]) -> Option<Sourced<String>> {
+    let last = dropped.last()?;
+    let noun = if dropped.len() == 1 { "request" } else { "requests" };
+    let what = format!("and {} more {noun}", dropped.len());
+    Some(Sourced { what, ..last.clone() })
 }
 
 /// It is the objective, or only picks what that names.
@@ -204,13 +218,15 @@ fn mark(text: &mut String, withdrawn: Option<Withdrawn>, is_asked_back: bool) {
     }
 }
 
-/// Of many those that something came of stay, and the last ones.
-fn drop_least(all: &mut Vec<Listed>) {
+/// Of many those that something came of stay, and the last ones. Gives the others.
+fn drop_least(all: &mut Vec<Listed>) -> Vec<Sourced<String>> {
+    let mut dropped = Vec::new();
     while all.len() > REQUESTS_MAX {
         let others = 0..all.len() - REQUESTS_LAST;
         let least = others.min_by_key(|nth| (all[*nth].weight, all[*nth].request.what.len()));
-        least.map(|nth| all.remove(nth));
+        dropped.extend(least.map(|nth| all.remove(nth).request));
     }
+    dropped
 }
 
 /// What a prompt is answered by instead, where its answer is about what somebody typed meanwhile, or where such an

@@ -62,7 +62,7 @@ impl<'t> Commits<'t> {
         }
         if line.item.kind == ItemKind::Digest {
             let text = line.item.text;
-            self.is_delegated |= SUB_AGENTS.iter().any(|call| text.starts_with(call));
+            self.is_delegated |= is_sub_agent(line);
             if text.contains("git commit") {
                 self.tried.push(text);
             }
@@ -249,8 +249,11 @@ fn place<'t>(line: &LocatedItem<'t>) -> [Option<&'t str>; 3] {
     })
 }
 
-/// How calls of sub-agents begin.
-const SUB_AGENTS: [&str; 2] = ["Action: Task(", "Action: Agent("];
+/// It sends a sub-agent to work.
+pub(super) fn is_sub_agent(line: &LocatedItem<'_>) -> bool {
+    const CALLS: [&str; 2] = ["Action: Task(", "Action: Agent("];
+    CALLS.iter().any(|call| line.item.text.starts_with(call))
+}
 
 fn is_same_hash(one: &str, other: &str) -> bool {
     !one.is_empty() && (one.starts_with(other) || other.starts_with(one))

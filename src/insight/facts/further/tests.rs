@@ -75,6 +75,24 @@ fn who_agrees_with_a_list_of_offers_agrees_with_all_of_it() {
 }
 
 #[test]
+fn of_very_many_requests_the_rest_is_counted_and_work_of_sub_agents_is_work() {
+    let asks: Vec<String> = (0..18)
+        .map(|nth| format!("User: add column {nth} to the list of carts, please"))
+        .collect();
+    let mut talk = vec![(ItemKind::Prompt, "User: list the carts")];
+    for (nth, ask) in asks.iter().enumerate() {
+        talk.push((ItemKind::Prompt, ask));
+        if nth == 1 {
+            talk.push((ItemKind::Digest, "Action: Agent(add the column) → ok"));
+        }
+    }
+    let told = listed(&talk);
+    assert_eq!(told.len(), REQUESTS_MAX + 1, "{told:?}");
+    assert_eq!(told.last().map(String::as_str), Some("and 4 more requests"));
+    assert!(told[0].contains("column 1 "), "{told:?}");
+}
+
+#[test]
 fn an_address_alone_is_a_request_where_something_came_of_it() {
     let address = "User: https://github.com/owner/shop/pull/7#pullrequestreview-12";
     let mut talk = vec![
