@@ -35,9 +35,11 @@ pub fn request(sentence: &str) -> Option<Request<'_>> {
     let table = &*TABLE;
     let whole = unnumbered(sentence.trim_matches(is_around));
     let mut text = whole;
-    let mut asks = false;
+    let (mut asks, mut hedged) = (false, None);
     for _ in 0..OPENERS_MAX {
-        let shorter = opened(text);
+        let hedge = without_any(text, &table.openers.hedges);
+        hedged = hedged.or(hedge.map(|_| text));
+        let shorter = hedge.unwrap_or_else(|| opened(text));
         let framed = without_any(shorter, &table.frames).filter(|rest| !denies(rest));
         asks |= framed.is_some();
         let next = framed.unwrap_or(shorter);
@@ -72,6 +74,10 @@ pub fn request(sentence: &str) -> Option<Request<'_>> {
         () if is_question => RequestKind::Question,
         () => RequestKind::Statement,
     };
+    // who thinks that something is so doesn't say that it is
+    let text = hedged
+        .filter(|_| kind != RequestKind::Ask)
+        .map_or(text, closed);
     let text = match kind {
         RequestKind::Question if is_question => {
             &whole[text.as_ptr() as usize - whole.as_ptr() as usize..]
@@ -444,6 +450,8 @@ struct Written {
 struct Openers {
     unmarked: Vec<String>,
     marked: Vec<String>,
+    #[serde(default)]
+    hedges: Vec<String>,
 }
 
 static TABLE: LazyLock<Written> = LazyLock::new(|| table::rows(table::embedded!("requests")));

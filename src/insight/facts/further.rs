@@ -6,6 +6,7 @@ mod became;
 mod beside;
 mod interrupted;
 mod last_words;
+mod moved;
 mod offers;
 
 use super::committed::committed;
@@ -16,21 +17,21 @@ use super::options::{option_of, with_option};
 use super::pasted_failures::shown;
 use super::prompts::{Prompt, exchange, opens};
 use super::prose::links_shortened;
-use super::ran::RanCommand;
 use super::taken_up::Withdrawn;
 use super::words::shortened;
 use crate::model::finding::Finding;
 use crate::model::summary::{SessionCommit, Sourced};
 use crate::rules::replies::{Reply, reply};
-use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
-use crate::rules::words::{content_words, is_same};
+use crate::rules::requests::{Request, RequestKind, is_idle, request};
+use crate::rules::words::content_words;
 use asked_back::asks_back;
 pub use asking::{asks_for_work, is_bare_pick, says_something};
 use became::{DONE, NOT_DONE, STOPPED_THERE, became, is_left};
 pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
 pub use interrupted::{Next, next_of};
-use last_words::{answers_aside, last_said, said_so_far, said_until};
+use last_words::{answers_aside, last_said, said_before_forms, said_so_far, said_until};
+use moved::{MOVED_BYTES_MAX, are_moved, is_bare_errand, is_moved, missed};
 pub use offers::words_before;
 use offers::{agreed, with_offer};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,9 +39,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Requests of one session that are listed, and of these the last ones in any case.
 const REQUESTS_MAX: usize = 14;
 const REQUESTS_LAST: usize = 2;
-
-/// What ends a request that only moves finished work on says no more: the commit and the pull request are listed.
-const MOVED_BYTES_MAX: usize = 120;
 
 /// One prompt of many, in a list.
 const REQUEST_CHARS_MAX: usize = 200;
@@ -156,9 +154,16 @@ fn is_work(exchange: &[LocatedItem<'_>]) -> bool {
 /// That there are others, where many were asked.
 fn others_dropped(dropped: &[Sourced<String>]) -> Option<Sourced<String>> {
     let last = dropped.last()?;
-    let noun = if dropped.len() == 1 { "request" } else { "requests" };
+    let noun = if dropped.len() == 1 {
+        "request"
+    } else {
+        "requests"
+    };
     let what = format!("and {} more {noun}", dropped.len());
-    Some(Sourced { what, ..last.clone() })
+    Some(Sourced {
+        what,
+        ..last.clone()
+    })
 }
 
 /// It is the objective, or only picks what that names.
@@ -229,8 +234,8 @@ fn drop_least(all: &mut Vec<Listed>) -> Vec<Sourced<String>> {
     dropped
 }
 
-/// What a prompt is answered by instead, where its answer is about what somebody typed meanwhile, or where such an
-/// answer is its own. `of_asides` has those by their places.
+/// What a prompt is answered by instead, where its answer is about what somebody typed meanwhile or was asked in forms, or
+/// where such an answer is its own. `of_asides` has those by their places.
 fn others_answer(
     lines: &[LocatedItem<'_>],
     prompt: &Prompt<'_, '_>,
@@ -243,6 +248,9 @@ fn others_answer(
     let (Answer::Said(said) | Answer::Last(said)) = answer? else {
         return None;
     };
+    if let Some(first) = said_before_forms(lines, prompt, said) {
+        return Some(Some(first));
+    }
     let aside = answers_aside(lines, prompt, said)?;
     of_asides.push((aside, (*said).to_owned()));
     Some(said_until(lines, prompt, aside))
@@ -297,6 +305,15 @@ enum Answer<'t> {
     Result,
 }
 
+/// How much an answer says for itself; the session's result says much.
+fn bytes_of(answer: Option<&Answer<'_>>) -> usize {
+    match answer {
+        Some(Answer::Said(answer)) => answer.len(),
+        Some(Answer::Result) => usize::MAX,
+        Some(Answer::Last(_)) | None => 0,
+    }
+}
+
 /// Stands between a request and what the agent said to it.
 pub const ANSWERED: &str = " → ";
 
@@ -315,27 +332,6 @@ const UNDONE: &str = " (undone later)";
 /// Stands behind a request that the agent did nothing for but ask how.
 const ASKED_BACK: &str = " (the agent asked back)";
 
-/// It only moves finished work on, and the agent says no more than that it did.
-fn is_moved(text: &str, answer: Option<&Answer<'_>>) -> bool {
-    let is_short = match answer {
-        Some(Answer::Said(answer)) => answer.len() <= MOVED_BYTES_MAX,
-        Some(Answer::Result) => false,
-        Some(Answer::Last(_)) | None => true,
-    };
-    let about = content_words(text);
-    let says = |word: &&String| !is_move(word) && !is_idle(word);
-    let is_move = about.iter().any(|word| is_move(word));
-    is_short && is_move && !about.iter().any(|word| says(&word))
-}
-
-/// The same of all requests of a prompt, and of what `text` says that it agrees to.
-fn are_moved(requests: &[Request<'_>], text: &str, answer: Option<&Answer<'_>>) -> bool {
-    let asked = text.split_once("” to: ").map(|(_, asked)| asked);
-    let mut requests = requests.iter();
-    requests.all(|one| is_moved(one.text, answer))
-        && asked.is_none_or(|asked| is_moved(asked, answer))
-}
-
 /// What an agreement agrees to, where that doesn't only move finished work on.
 fn agreement(
     lines: &[LocatedItem<'_>],
@@ -345,7 +341,7 @@ fn agreement(
     let is_listed = || is_committed(exchange(lines, prompt.at));
     let is_over = |text: &str| {
         let asked = text.rsplit_once(" to: ").map_or(text, |(_, asked)| asked);
-        is_moved(text, answer) || is_moved(asked, None) && is_listed()
+        is_moved(text, bytes_of(answer)) || is_moved(asked, 0) && is_listed()
     };
     agreed(lines, prompt).filter(|text| !is_over(text))
 }
@@ -400,7 +396,7 @@ fn said(
     let text = with_offer(lines, prompt, with_others(best, &requests));
     let text = with_option(text, words_before(lines, prompt).unwrap_or_default());
     let text = &with_error(prompt, best, with_quoted(prompt, text));
-    if best.kind == RequestKind::Ask && are_moved(&requests, text, answer) {
+    if best.kind == RequestKind::Ask && are_moved(&requests, text, bytes_of(answer)) {
         let is_bare = matches!(answer, None | Some(Answer::Last(_)));
         let is_left = is_bare && is_left(lines, prompt);
         return is_left.then(|| format!("{}{NOT_DONE}", with_others(best, &requests)));
@@ -518,42 +514,6 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
         all.push_str(text);
     }
     all
-}
-
-/// `git commit`, `git push`: finished work was to be moved on so, that command failed, and the log doesn't show that it was.
-fn missed(asked: &str, exchange: &[LocatedItem<'_>]) -> Option<&'static str> {
-    const BYTES_MAX: usize = 120;
-    if asked.len() > BYTES_MAX || asked.contains('\n') {
-        return None;
-    }
-    let findings = || exchange.iter().flat_map(|line| line.item.findings);
-    // that a check failed says nothing of a commit that a tool of the agent's own may have made
-    let is_failed = |command: &str| {
-        let mut ran = exchange.iter().filter_map(RanCommand::of);
-        ran.any(|ran| ran.failed && ran.command.contains(command))
-    };
-    let is_made = |made: fn(&Finding) -> bool| findings().any(made);
-    let words = content_words(asked);
-    let is_asked = |cue: &str| words.iter().any(|word| is_same(word, cue));
-    match () {
-        () if is_asked("commit") && !is_made(|one| matches!(one, Finding::Commit { .. })) => {
-            is_failed("git commit").then_some("git commit")
-        }
-        () if is_asked("push") && !is_made(|one| matches!(one, Finding::Pushed)) => {
-            is_failed("git push").then_some("git push")
-        }
-        () => None,
-    }
-}
-
-/// `please push`: nothing but that finished work is to be moved on.
-fn is_bare_errand(words: &str) -> bool {
-    let about = content_words(words);
-    let is_short = words.len() <= MOVED_BYTES_MAX && !words.contains('\n');
-    is_short
-        && !about.is_empty()
-        && about.iter().all(|word| is_move(word) || is_idle(word))
-        && about.iter().any(|word| is_move(word))
 }
 
 /// A part of something, or nothing but an address: `shop PR #7`.

@@ -1,9 +1,7 @@
 //! The items of a session with where they stand, and what their calls came to.
 
 use crate::insight::outcome::SessionItem;
-#[cfg(test)]
-use crate::model::exchange::ItemKind;
-use crate::model::exchange::{LEFT_OUT, words_of};
+use crate::model::exchange::{ItemKind, LEFT_OUT, words_of};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use uuid::Uuid;
@@ -51,6 +49,13 @@ impl<'t> LocatedItem<'t> {
             episode: self.episode,
             line: self.line,
         }
+    }
+
+    /// Its call asked somebody questions, in a form.
+    pub(super) fn is_form(&self) -> bool {
+        const CALLS: [&str; 3] = ["AskUserQuestion(", "request_user_input(", "ask_user("];
+        let is_call = self.item.kind == ItemKind::Digest;
+        is_call && CALLS.iter().any(|call| self.words().starts_with(call))
     }
 
     /// The item without its label; nothing where the words are left out.

@@ -29,7 +29,7 @@ const OBJECTIVE_CHARS_MAX: usize = 200;
 pub struct Asked {
     /// In a line, where anything was asked.
     pub objective: Option<Sourced<String>>,
-    /// As it was written, where that says more, and in parentheses where.
+    /// As it was written, where that says more, and in parentheses where, where nothing else of the summary says so.
     pub whole: Option<String>,
 }
 
@@ -84,11 +84,15 @@ pub fn asked(
         Some(core) => with_core(whole, &text, &core),
         None => whole,
     };
-    let whole = whole.map(|whole| with_new_places(whole, &about, context));
+    let bare = format!("{text}{later}");
+    let whole = with_new_places(whole.unwrap_or_else(|| bare.clone()), &about, context);
     about.retain(|name| !is_told(&text, name));
     text.push_str(&later);
-    let objective = Some(first.line.source(with_places(text, &about)));
-    Asked { objective, whole }
+    let text = with_places(text, &about);
+    Asked {
+        whole: (whole != text).then_some(whole),
+        objective: Some(first.line.source(text)),
+    }
 }
 
 /// What a prompt asks for that more was done for than for the first one; an answer to the agent's words says too little.
@@ -120,14 +124,16 @@ fn is_reply(prompt: &Prompt<'_, '_>) -> bool {
     )
 }
 
-/// With the names behind it that it doesn't have; the project is told beside every summary.
+/// With the names behind it that it doesn't have. The project is told beside every summary, and what was committed below
+/// it: behind an ask that says enough, both stand twice.
 fn with_new_places(mut whole: String, about: &[String], context: &SessionContext<'_>) -> String {
-    let is_new = |name: &&String| Some(name.as_str()) != context.project;
-    let about = about.iter().filter(is_new);
-    let about: Vec<&str> = about
-        .filter(|name| !is_told(&whole, name))
-        .map(String::as_str)
-        .collect();
+    let says = !whole.starts_with('/') && self::about(&whole).len() >= TELLING_WORDS_MIN;
+    let is_new = |name: &&String| {
+        let is_shipped = name.starts_with("commit: ") || name.starts_with("PR: ");
+        Some(name.as_str()) != context.project && !(says && is_shipped)
+    };
+    let about = about.iter().filter(is_new).map(String::as_str);
+    let about: Vec<&str> = about.filter(|name| !is_told(&whole, name)).collect();
     if !about.is_empty() {
         let joint = if whole.contains('\n') { "\n" } else { " " };
         whole.push_str(&format!("{joint}({})", about.join(", ")));
@@ -202,6 +208,9 @@ fn is_no_task(ask: &str) -> bool {
         POINTS.iter().any(|end| bare.ends_with(end)) && about(&ask).len() <= WEAK_WORDS_MAX;
     is_bare || CUES.iter().any(|cue| ask.contains(cue))
 }
+
+/// An ask with so many words of its own says what it is about.
+const TELLING_WORDS_MIN: usize = 8;
 
 /// Stands before an ask of a later prompt.
 const THEN: &str = "; then: ";

@@ -2,7 +2,7 @@
 //! person disputed and the agent granted, what was removed again.
 
 use super::line::LocatedItem;
-use super::points::is_point;
+use super::points::{is_point, without_mark};
 use super::prompts::opens;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, PullRequestState};
@@ -25,6 +25,8 @@ pub(super) struct Overtaken<'l, 't> {
     disputes: Vec<(usize, Vec<String>)>,
     /// Where it was said what is gone, with what is.
     removed: Vec<(usize, Vec<String>)>,
+    /// Where it was said which functions or types are gone, with their names.
+    named: Vec<(usize, String)>,
     /// Where it was said what something was changed back to.
     restored: Vec<(usize, String)>,
 }
@@ -36,6 +38,7 @@ impl<'l, 't> Overtaken<'l, 't> {
             lines,
             disputes: Vec::new(),
             removed: Vec::new(),
+            named: Vec::new(),
             restored: Vec::new(),
         };
         let prompts: Vec<usize> = (0..lines.len()).filter(|at| opens(&lines[*at])).collect();
@@ -54,6 +57,8 @@ impl<'l, 't> Overtaken<'l, 't> {
             let last = words.next_back().unwrap_or(first);
             let gone = removals(lines[last].words()).into_iter();
             all.removed.extend(gone.map(|words| (*at, words)));
+            let names = removed_names(lines[last].words()).into_iter();
+            all.named.extend(names.map(|name| (*at, name)));
         }
         all
     }
@@ -121,6 +126,7 @@ struct Later<'o> {
     is_told_on: bool,
     disputes: Vec<&'o [String]>,
     removed: Vec<&'o [String]>,
+    named: Vec<&'o str>,
     restored: Vec<&'o str>,
 }
 
@@ -143,6 +149,10 @@ impl<'o> Later<'o> {
             let later = said.iter().filter(|(other, _)| *other > at);
             later.map(|(_, words)| words.as_slice()).collect()
         }
+        fn after(said: &[(usize, String)], at: usize) -> Vec<&str> {
+            let later = said.iter().filter(|(other, _)| *other > at);
+            later.map(|(_, value)| value.as_str()).collect()
+        }
         Later {
             is_changed: findings().any(is_edit),
             is_committed: findings().any(is_made),
@@ -151,10 +161,8 @@ impl<'o> Later<'o> {
             is_told_on: all.lines[at + 1..].iter().any(is_told),
             disputes: behind(&all.disputes, at),
             removed: behind(&all.removed, at),
-            restored: {
-                let later = all.restored.iter().filter(|(other, _)| *other > at);
-                later.map(|(_, value)| value.as_str()).collect()
-            },
+            named: after(&all.named, at),
+            restored: after(&all.restored, at),
         }
     }
 
@@ -198,6 +206,7 @@ impl<'o> Later<'o> {
             || self.is_moved_since(sentence)
             || !self.disputes.is_empty() && claims(sentence) && self.is_disputed(sentence)
             || !self.removed.is_empty() && !removes(sentence) && self.is_gone(sentence)
+            || self.is_of_gone(sentence)
     }
 
     fn is_moved_since(&self, text: &str) -> bool {
@@ -215,6 +224,18 @@ impl<'o> Later<'o> {
         let own = content_words(sentence);
         let mut disputes = self.disputes.iter();
         !is_list && disputes.any(|words| shared(&own, words) >= SHARED_MIN)
+    }
+
+    /// `round_once() - rounds the sum`, of a function that is gone.
+    fn is_of_gone(&self, sentence: &str) -> bool {
+        let text = without_mark(sentence);
+        let is_it = |name: &&str| {
+            let behind = text.strip_prefix(*name);
+            behind.is_some_and(|behind| {
+                !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            })
+        };
+        self.named.iter().any(is_it) && !removes(sentence)
     }
 
     fn is_gone(&self, sentence: &str) -> bool {
@@ -287,6 +308,21 @@ fn removals(words: &str) -> Vec<Vec<String>> {
     all
 }
 
+/// Names of code that a sentence says is gone, not from where: "Removed `round_once()` and `SumOf`".
+fn removed_names(words: &str) -> Vec<String> {
+    let lines = words.lines().filter(|line| line.contains('`'));
+    let gone = lines.flat_map(sentences).filter(|one| removes(one));
+    let gone = gone.filter(|one| !one.contains("` from ") && !one.contains("` in "));
+    let names = gone.flat_map(|one| one.split('`').skip(1).step_by(2));
+    let names = names.map(|name| name.trim_end_matches("()"));
+    let is_name = |name: &&str| {
+        let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_joint = name.contains('_') || name.chars().skip(1).any(char::is_uppercase);
+        is_word && is_joint && !name.is_empty()
+    };
+    names.filter(is_name).map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,6 +359,33 @@ mod tests {
         assert_eq!(told(0, &[found, edited]), "The cart rounds twice.");
         let wants = "The cart rounds twice. No code was touched.";
         assert_eq!(told(1, &[edited, found]), wants, "it was changed before");
+    }
+
+    #[test]
+    fn what_a_removed_function_did_is_not_told() {
+        let edit = edit();
+        let lines = [
+            line(1, ItemKind::Prompt, "User: sum up the carts", &[]),
+            line(
+                2,
+                ItemKind::Agent,
+                "Agent: The carts have sums.\n- `sum_of()` - adds up the rows\n- `sum_of_all()` - adds up the carts",
+                &[],
+            ),
+            line(3, ItemKind::Prompt, "User: one function is enough", &[]),
+            line(4, ItemKind::Digest, "Action: Edit(cart.rs) → +1", &edit),
+            line(
+                5,
+                ItemKind::Agent,
+                "Agent: Done.\n- Removed `sum_of()`\n- Removed the use of `sum_of_all()` in the page",
+                &[],
+            ),
+        ];
+        let wants = "The carts have sums.\n- sum_of_all() - adds up the carts";
+        let said = "The carts have sums.\n- sum_of() - adds up the rows\n- sum_of_all() - adds up the carts";
+        let mut plain = lines[1].source(said.to_owned());
+        Overtaken::of(&lines).drop_from(&mut plain, 1);
+        assert_eq!(plain.what, wants);
     }
 
     #[test]

@@ -109,7 +109,8 @@ pub fn result(
         true => behind(&mut answers, main.at),
         false => opening(&mut answers, &main, prompts, objective, &withdrawn),
     };
-    let stands = |answer: &Answer<'_, '_>| !answer.is_menu && !answer.is_waiting;
+    let stands =
+        |answer: &Answer<'_, '_>| !answer.is_menu && !answer.is_waiting && !answer.is_doubted;
     let is_refused = |answer: &Answer<'_, '_>| {
         answer.came == Came::Said && is_refused(lines, prompts, answer.at)
     };
@@ -366,7 +367,8 @@ fn answers<'l, 't>(
         }
         // what it says of the work isn't so
         let mut said = next.iter().flat_map(|next| &next.prose.sentences);
-        if said.by_ref().take(2).any(|said| fails(said)) {
+        answer.is_doubted = said.by_ref().take(2).any(|said| fails(said));
+        if answer.is_doubted {
             answer.weight -= TAKEN_UP_WEIGHT;
         }
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);

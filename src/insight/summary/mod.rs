@@ -10,7 +10,8 @@ mod shortened;
 mod test_results;
 
 use crate::model::summary::{
-    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, Sourced, Summary,
+    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, SessionOutcome, Sourced,
+    Summary,
 };
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::is_idle;
@@ -265,9 +266,13 @@ fn completed(tasks: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Completed tasks that no line of the result tells: most words of each would stand there twice.
+/// Completed tasks that no line of the result tells: most words of each would stand there twice. Where one thing was asked,
+/// the work was completed and its result says what it came to, they say in other words what that says.
 fn untold(summary: &Summary) -> Vec<&str> {
-    if summary.completed.is_empty() {
+    let said = summary.result.iter().chain(&summary.steps);
+    let said_bytes: usize = said.map(|said| said.what.len()).sum();
+    let is_over = summary.outcome == Some(SessionOutcome::Completed) && summary.requests.is_empty();
+    if summary.completed.is_empty() || is_over && said_bytes >= TELLING_BYTES_MIN {
         return Vec::new();
     }
     let said = summary.result.iter().chain(&summary.steps);
@@ -284,6 +289,9 @@ fn untold(summary: &Summary) -> Vec<&str> {
     let tasks = summary.completed.iter().map(|task| task.what.as_str());
     tasks.filter(|task| !is_told(task)).collect()
 }
+
+/// A shorter result may only say that it is done.
+const TELLING_BYTES_MIN: usize = 300;
 
 /// A model's items.
 fn said(items: &[String]) -> impl Iterator<Item = String> + '_ {
@@ -373,6 +381,32 @@ mod tests {
             untold.contains("- Round the cart once\n"),
             "no line has most of it: {untold}"
         );
+    }
+
+    #[test]
+    fn tasks_of_one_ask_are_told_by_a_long_result_of_completed_work() {
+        let lists = |outcome, result: &str, further: &[&str]| {
+            let summary = Summary {
+                outcome: Some(outcome),
+                result: Some(sourced(1, result.into())),
+                requests: further
+                    .iter()
+                    .map(|one| sourced(2, (*one).into()))
+                    .collect(),
+                completed: vec![sourced(1, "Round the cart once".into())],
+                ..Summary::default()
+            };
+            markdown(&summary, "fixing (1.0)").contains("## Completed")
+        };
+        let long = "Totals are exact now, whatever was ordered. ".repeat(8);
+        assert!(!lists(SessionOutcome::Completed, &long, &[]));
+        assert!(lists(SessionOutcome::Completed, "Totals are exact.", &[]));
+        assert!(lists(SessionOutcome::InProgress, &long, &[]));
+        assert!(lists(
+            SessionOutcome::Completed,
+            &long,
+            &["drop the old carts"]
+        ));
     }
 
     fn llm() -> LlmAdditions {

@@ -57,7 +57,8 @@ pub(super) fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> O
 pub(super) fn said_so_far(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
     const CHARS_MAX: usize = 300;
     let is_last = !lines[prompt.at + 1..].iter().any(opens);
-    let said = is_last.then(|| so_far(lines)).flatten()?.what;
+    // what was said before somebody typed this is no answer to it
+    let said = is_last.then(|| so_far(&lines[prompt.at..])).flatten()?.what;
     Some(shortened(&said.replace('\n', " "), CHARS_MAX))
 }
 
@@ -109,6 +110,31 @@ pub(super) fn answers_aside(
     is_other.then_some(prompt.at + 1 + aside)
 }
 
+/// What the agent said to it before it asked further questions in forms, where these words are about the prompt and the
+/// last ones, which `said` has, are not.
+pub(super) fn said_before_forms(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    said: &str,
+) -> Option<String> {
+    let exchange = exchange(lines, prompt.at);
+    let form = exchange
+        .iter()
+        .position(|line| line.main && line.is_form())?;
+    let mut before = exchange[..form].iter().filter(|line| line.main);
+    let first = before.find(|line| line.item.kind == ItemKind::Agent)?;
+    let own = content_words(prompt.line.words());
+    let shared = |text: &str| {
+        let told = content_words(text);
+        let own = own.iter().filter(|word| !is_idle(word));
+        own.filter(|own| told.iter().any(|told| is_same(own, told)))
+            .count()
+    };
+    let is_it = shared(first.words()) > shared(said) && states(first.words());
+    let told = one_line(&stated_first(is_it.then(|| first.words())?), STEP_BYTES_MAX);
+    (told.chars().count() >= SAID_CHARS_MIN).then_some(told)
+}
+
 /// What the agent stated last before a place, in a line.
 pub(super) fn said_until(
     lines: &[LocatedItem<'_>],
@@ -120,4 +146,49 @@ pub(super) fn said_until(
     let words = before.next()?.words();
     let said = one_line(&stated_first(words), STEP_BYTES_MAX);
     (said.chars().count() >= AGREED_CHARS_MIN && states(words)).then_some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::facts::prompts::prompts;
+
+    #[test]
+    fn words_before_forms_answer_and_words_before_the_prompt_do_not() {
+        let first = "Agent: The export names the files of invoices by their month and number.";
+        let items = [
+            (
+                ItemKind::Agent,
+                "Agent: The old carts are gone from every page and table of the shop.",
+            ),
+            (
+                ItemKind::Prompt,
+                "User: how does the export name the files of invoices",
+            ),
+            (ItemKind::Agent, first),
+            (
+                ItemKind::Digest,
+                "Action: AskUserQuestion(Which page next?) → Shops",
+            ),
+        ];
+        let lines: Vec<LocatedItem<'_>> = items
+            .iter()
+            .zip(1..)
+            .map(|((kind, text), line)| LocatedItem::sample(*kind, line, text, &[]))
+            .collect();
+        let last = "The page of shops has a table with all totals now.";
+        let before = |lines: &[LocatedItem<'_>], said: &str| {
+            said_before_forms(lines, &prompts(lines)[0], said)
+        };
+        let wants = first.strip_prefix("Agent: ").map(str::to_owned);
+        assert_eq!(before(&lines, last), wants);
+        assert_eq!(
+            before(&lines, &format!("{first} {last}")),
+            None,
+            "said again"
+        );
+        assert_eq!(before(&lines[..3], last), None, "no form");
+        let so_far = said_so_far(&lines[..2], &prompts(&lines[..2])[0]);
+        assert_eq!(so_far, None, "{so_far:?}");
+    }
 }

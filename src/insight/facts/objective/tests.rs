@@ -48,6 +48,23 @@ fn other_work_that_was_committed_is_no_part_of_an_ask() {
 }
 
 #[test]
+fn an_ask_that_says_enough_needs_no_commit_behind_it() {
+    let about = ["shop", "commit: Move the page of carts"].map(str::to_owned);
+    let context = SessionContext {
+        project: Some("shop"),
+        ..SessionContext::default()
+    };
+    let told = |ask: &str| with_new_places(ask.to_owned(), &about, &context);
+    let short = "move the page";
+    assert_eq!(
+        told(short),
+        format!("{short} (commit: Move the page of carts)")
+    );
+    let long = "move the totals of carts from their page into the export, rounded once, with a test of each currency";
+    assert_eq!(told(long), long);
+}
+
+#[test]
 fn what_was_stopped_before_anything_was_done_is_no_objective() {
     let stopped = format!("Note: {INTERRUPTED}");
     let talk = |second: &'static str| {

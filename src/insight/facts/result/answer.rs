@@ -41,8 +41,10 @@ pub(super) struct Answer<'l, 't> {
     pub(super) is_account: bool,
     /// Somebody only picked from what it lists.
     pub(super) is_menu: bool,
-    /// The agent waits for something that came later.
+    /// The agent waits for something that came later, or leads to questions that somebody answered then.
     pub(super) is_waiting: bool,
+    /// The next prompt says that it isn't so.
+    pub(super) is_doubted: bool,
     /// The next request had done what it lists: `fix them all`.
     pub(super) is_taken_up: bool,
     /// The log breaks off in the middle of the work.
@@ -106,7 +108,8 @@ impl<'l, 't> Answer<'l, 't> {
             is_all,
             is_account: false,
             is_menu: false,
-            is_waiting: false,
+            is_waiting: !is_last && came != Came::Changed && leads_to_form(exchange, line),
+            is_doubted: false,
             is_taken_up: false,
             is_partial,
             at,
@@ -192,6 +195,13 @@ impl<'l, 't> Answer<'l, 't> {
         };
         (step.chars().count() >= chars_min).then(|| format!("{lead}{step}"))
     }
+}
+
+/// A form with questions stands behind the line.
+fn leads_to_form(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bool {
+    let behind = exchange.iter().rev();
+    let mut behind = behind.take_while(|other| !std::ptr::eq(*other, line));
+    behind.any(|other| other.main && other.is_form())
 }
 
 /// What begins so is the same sentence.

@@ -79,6 +79,56 @@ fn what_was_proposed_and_refused_is_no_result() {
 }
 
 #[test]
+fn what_led_to_a_form_or_was_doubted_opens_no_result() {
+    use crate::insight::facts::prompts::prompts;
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let opened = |form: Option<&'static str>, reply: &'static str| {
+        let first = [
+            (
+                ItemKind::Prompt,
+                "User: show where the carts lose a cent, and why they do",
+            ),
+            (
+                ItemKind::Agent,
+                "Agent: The carts lose a cent where `sum` rounds each row before it adds them up.",
+            ),
+        ];
+        let form = form.map(|call| (ItemKind::Digest, call));
+        let then = [
+            (ItemKind::Prompt, reply),
+            (ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1"),
+            (
+                ItemKind::Agent,
+                "Agent: `sum` rounds once, after all rows were added, and the test of it passes.",
+            ),
+        ];
+        let lines: Vec<LocatedItem<'_>> = (first.into_iter().chain(form).chain(then))
+            .zip(1..)
+            .map(|((kind, text), at)| {
+                let changed = text.contains("Edit(");
+                LocatedItem::sample(kind, at, text, if changed { &edit } else { &[] })
+            })
+            .collect();
+        let asked = lines[0].source("show where the carts lose a cent".to_owned());
+        result(&lines, &prompts(&lines), Some(&asked))
+            .opening
+            .is_some()
+    };
+    let form = Some("Action: AskUserQuestion(Where to round?) → once");
+    let goes_on = "User: make all carts round once, at their end";
+    assert!(opened(None, goes_on));
+    assert!(!opened(form, goes_on));
+    assert!(!opened(
+        None,
+        "User: I just tested and I don't see it, so round once"
+    ));
+}
+
+#[test]
 fn the_result_is_what_came_of_work() {
     use crate::insight::facts::prompts::prompts;
     let edit = [Finding::Changed {
