@@ -79,9 +79,9 @@ pub fn is_bare_command(title: &str) -> bool {
 }
 
 /// A first line that says nothing of what a session is about, as a bare command does: a number that picks something, a
-/// shell's prompt with what was typed there.
+/// shell's prompt with what was typed there, a command for the shell (`!git switch main`).
 pub fn is_idle_title(title: &str) -> bool {
-    let is_said = title.contains(char::is_alphabetic) && !title.starts_with(['➜', '❯']);
+    let is_said = title.contains(char::is_alphabetic) && !title.starts_with(['➜', '❯', '!']);
     // `q` leaves a menu
     let is_key = title.len() == 1;
     is_bare_command(title) || is_key || !is_said
@@ -185,5 +185,7 @@ mod tests {
         ] {
             assert_eq!(is_bare_command(title), bare, "{title}");
         }
+        assert!(is_idle_title("!git switch main"));
+        assert!(!is_idle_title("switch to main"));
     }
 }

@@ -7,7 +7,7 @@ use crate::rules::requests::announces_paste;
 /// Characters of a title.
 const TITLE_CHARS: usize = 80;
 
-/// First line, or the heading of what that announces, at most 80 characters; empty where the words are left out.
+/// First line without the address in front, or the heading of what that announces, at most 80 characters; empty where the words are left out.
 pub(super) fn title(words: &str) -> String {
     let mut lines = words.lines();
     let line = match lines.next() {
@@ -18,9 +18,22 @@ pub(super) fn title(words: &str) -> String {
     let pasted =
         announces_paste(line.trim_end()).then(|| lines.find(|line| !line.trim().is_empty()));
     let heading = pasted.flatten().and_then(heading);
-    let line = heading.unwrap_or(line);
+    let line = heading.unwrap_or_else(|| without_address(line));
     let end = line.char_indices().nth(TITLE_CHARS).map(|(at, _)| at);
     line[..end.unwrap_or(line.len())].trim_end().to_owned()
+}
+
+/// `https://example.com/issues/7 round the carts once`: the address alone would fill a title.
+fn without_address(line: &str) -> &str {
+    const WORDS_MIN: usize = 3;
+    let Some((address, behind)) = line.split_once(' ') else {
+        return line;
+    };
+    let is_address = address.starts_with("https://") || address.starts_with("http://");
+    match is_address && behind.split_whitespace().count() >= WORDS_MIN {
+        true => behind.trim_start(),
+        false => line,
+    }
 }
 
 /// What a heading of Markdown says.
@@ -152,5 +165,11 @@ mod tests {
         let error = "I got this error:\n\nTypeError: x is undefined";
         assert_eq!(title(error), "I got this error:");
         assert_eq!(title("# A heading\nand more"), "# A heading");
+        let address = "https://example.com/issues/7";
+        assert_eq!(
+            title(&format!("{address} round each cart once")),
+            "round each cart once"
+        );
+        assert_eq!(title(address), address, "nothing else names it");
     }
 }
