@@ -1,5 +1,6 @@
 //! How test runners report, as a table (`test_runners.yaml`): output in, numbers out.
 
+mod causes;
 mod durations;
 
 use super::literals::LiteralFinder;
@@ -93,6 +94,7 @@ pub fn is_idle(command: &str) -> bool {
 }
 
 fn idle_part(part: &str) -> bool {
+    let part = part.strip_prefix("do ").unwrap_or(part);
     if part.contains("go test") {
         return TABLE.probes.iter().any(|probe| part.contains(probe));
     }
@@ -131,43 +133,6 @@ pub struct TestRun {
     pub packages: bool,
     /// Nothing that the runner printed is missing from the numbers.
     pub whole: bool,
-}
-
-impl TestRun {
-    /// With what each failure has in common; `None` where no test could be started.
-    fn explained(mut self, parts: &[Cow<'_, str>; 2]) -> Option<TestRun> {
-        if self.failed == 0 {
-            return Some(self);
-        }
-        let unrun = each(&TABLE.unrun, parts);
-        let unrun = unrun.map(|(pattern, part)| pattern.regex().find_iter(part).count() as u64);
-        if self.passed == 0 && unrun.sum::<u64>() >= self.failed {
-            return None;
-        }
-        let is_whole = self.packages && self.whole && parts[1].is_empty();
-        let mut causes = TABLE.causes.iter().filter(|_| is_whole);
-        let cause = causes.find(|words| self.is_said_of_each(&parts[0], words));
-        self.cause = cause.map(String::as_str);
-        Some(self)
-    }
-
-    /// What is printed of each package that failed has these words, as often as tests of it failed.
-    fn is_said_of_each(&self, output: &str, words: &str) -> bool {
-        let (mut said, mut failed, mut packages) = (0u64, 0u64, 0u64);
-        for line in output.lines() {
-            said += u64::from(line.contains(words));
-            failed += u64::from(line.trim_start().starts_with("--- FAIL: "));
-            let is_red = line.starts_with("FAIL\t");
-            if is_red && said < failed.max(1) {
-                return false;
-            }
-            packages += u64::from(is_red);
-            if is_red || line.starts_with("ok  \t") || line.starts_with("?   \t") {
-                (said, failed) = (0, 0);
-            }
-        }
-        packages == self.failed
-    }
 }
 
 /// Two runners may be of the same tests.
@@ -294,6 +259,8 @@ impl Row {
     fn read(&'static self, parts: &[Cow<'_, str>; 2], whole: bool) -> Option<TestRun> {
         let mut sum = Sum::default();
         let mut hits = 0;
+        // of several runs, each package counts once
+        let mut packages: BTreeMap<&str, bool> = BTreeMap::new();
         for (pattern, part) in each(&self.key, parts) {
             for found in pattern.regex().captures_iter(part) {
                 if self.last {
@@ -301,6 +268,10 @@ impl Row {
                 }
                 sum.add(&found);
                 hits += 1;
+                if let Some(package) = found.name("package") {
+                    let failed = packages.entry(package.as_str()).or_default();
+                    *failed |= found.name("one_failed").is_some();
+                }
             }
         }
         if hits == 0 {
@@ -310,6 +281,11 @@ impl Row {
             for found in pattern.regex().captures_iter(part) {
                 sum.add(&found);
             }
+        }
+        if !packages.is_empty() {
+            let failed = packages.values().filter(|failed| **failed).count();
+            sum.counts[PASSED] = Some((packages.len() - failed) as u64);
+            sum.counts[FAILED] = Some(failed as u64);
         }
         let mut run = sum.into_run();
         run.runner = &self.runner;
@@ -540,12 +516,14 @@ mod tests {
             "cd a && ls -la | head",
             "sed -n 1,9p x; rg 'a|b' src",
             "cd a && GOOS=js go test -run '^$' ./... 2>&1 | tail",
+            "for os in js plan9; do echo $os; GOOS=$os go test -run '^$' ./cart; done",
         ] {
             assert!(is_idle(idle), "{idle}");
         }
         for other in [
             "git commit -m x",
             "cd a && pytest",
+            "for dir in a b; do cd $dir; npm test; done",
             "go test -run '^$' ./... && go test ./...",
             "go test -run TestCart ./...",
             "ls | xargs pytest",
