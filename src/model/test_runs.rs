@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct TestRuns {
     /// How many of the last one's runner were seen: others may have hidden what they printed.
     pub runs: u64,
+    /// No other run can have hidden what it printed: there were no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_seen: bool,
     /// How many of them failed, those that were meant to left out.
     #[serde(default)]
     pub failed: u64,
@@ -17,6 +20,9 @@ pub struct TestRuns {
     pub failed_in_part: bool,
     /// The last one.
     pub last: TestCounts,
+    /// Files that it may read were changed after it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed_after: bool,
     /// The last one was of some of the tests, chosen by name, file or package.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub part: bool,
@@ -29,6 +35,12 @@ pub struct TestRuns {
     /// Nobody knows that `full` is of all tests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full_is_part: bool,
+    /// Files were changed after `full`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub full_changed_after: bool,
+    /// Where the last one failed: the last run that failed while the session's changes were put aside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<TestCounts>,
     /// The last ones of other runners, and of the same one in other parts of the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherRun>,
@@ -82,6 +94,9 @@ pub struct OtherRun {
     /// Its command chose some of the tests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub part: bool,
+    /// How many runs of its runner were seen, where that is another one.
+    #[serde(default)]
+    pub runs: u64,
 }
 
 /// A run of all tests whose numbers the log doesn't show.

@@ -1,6 +1,7 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
 pub mod causes;
+pub mod check_files;
 pub mod check_words;
 pub mod classify;
 pub mod commands;

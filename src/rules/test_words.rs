@@ -3,6 +3,7 @@
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
 use super::words::sentences;
+use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -69,6 +70,22 @@ pub fn excuse(words: &str) -> Option<&str> {
     said.find(|said| TABLE.excuses.says(said)).map(str::trim)
 }
 
+/// The last sentence of an agent's words that says of tests, this many of which failed, that it isn't for this work's sake.
+pub fn tests_excuse(words: &str, failed: u64) -> Option<&str> {
+    static COUNT: LazyLock<Regex> = LazyLock::new(|| {
+        table::regex(r"(?i)\b(\d+) (?:[\w-]+ ){0,2}(?:tests?|failures?|failing|specs?)\b")
+    });
+    let is_other = |said: &str| {
+        let count = COUNT.captures(said).and_then(|found| found[1].parse().ok());
+        count.is_some_and(|count: u64| count != failed)
+    };
+    let said = TABLE
+        .others
+        .found(words)
+        .filter(|said| TABLE.excuses.says(said) && TABLE.of_tests.says(said) && !is_other(said));
+    said.last().map(str::trim)
+}
+
 /// The last sentence of an agent's words that says that tests fail now, if one does and none after it
 /// says that they pass or that it isn't for the work's sake.
 pub fn fails(words: &str) -> Option<&str> {
@@ -117,6 +134,7 @@ struct Written {
     ci_ended: WrittenCues,
     passes_list: WrittenCues,
     excuses: WrittenCues,
+    of_tests: WrittenCues,
     fails: WrittenCues,
     fails_on_purpose: WrittenCues,
     others: WrittenCues,
@@ -132,6 +150,7 @@ struct Table {
     ci_ended: SentenceCues,
     passes_list: SentenceCues,
     excuses: SentenceCues,
+    of_tests: SentenceCues,
     fails: SentenceCues,
     fails_on_purpose: SentenceCues,
     others: SentenceCues,
@@ -149,6 +168,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         ci_ended: written.ci_ended.into(),
         passes_list: written.passes_list.into(),
         excuses: written.excuses.into(),
+        of_tests: written.of_tests.into(),
         fails: written.fails.into(),
         fails_on_purpose: written.fails_on_purpose.into(),
         others: written.others.into(),
@@ -184,6 +204,8 @@ mod tests {
             .excuses
             .samples
             .hold(|words| excuse(words).is_some());
+        let tests = &written.of_tests.samples;
+        tests.hold(|words| tests_excuse(words, 4).is_some());
         let list = "All of it is in.\n\nVerification passed:\n\n- `just test`\n- `just check`\n\nNot run:\n- `just docs`";
         let named = |command| passes_named(list, command);
         assert_eq!(

@@ -1,32 +1,26 @@
 //! What builds, linters, type checkers and the like said of a session's work: of each the last run of which the log
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
+mod ended;
+
 use super::later_checks::{Overlap, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand, call, is_hook};
+use super::stale::Changes;
 use super::unseen_runs;
-use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::check_words::{runs_tasks, scope};
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, bare, checks as checks_of, fixers, is_absent, is_ci_open, is_clean,
-    is_fixer, is_missing, is_only_built, is_written, may_be_one_place, only_lists, passes_end,
-    prints_only_faults, test_commands, watches_ci,
+    CommandCheck, bare, checks as checks_of, fixers, is_absent, is_fixer, is_missing,
+    may_be_one_place, watches_ci,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::checks_pass;
-use std::borrow::Cow;
 
 /// Commands of one session that are listed, the last ones.
 const CHECKS_MAX: usize = 6;
-
-/// Of what a command said more is no word on how it ended.
-const SAID_CHARS_MAX: usize = 60;
-
-/// It says which fault, not all of it.
-const FAULT_CHARS_MAX: usize = 110;
 
 /// Which checks a session ran.
 pub struct Checks {
@@ -46,11 +40,9 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Checks {
 }
 
 fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
-    let last = |is_it: &dyn Fn(&LocatedItem<'_>) -> bool| lines.iter().rposition(is_it);
-    let changed = last(&|line| changes(line, is_code)).unwrap_or(0);
-    let changed_texts = last(&|line| changes(line, |_| true)).unwrap_or(0);
+    let changes = Changes::of(lines);
     // a commit's hook checked what was committed
-    let hooked = last(&is_checked_commit).unwrap_or(0);
+    let hooked = lines.iter().rposition(is_checked_commit).unwrap_or(0);
     let told = all.into_iter().filter_map(|seen| {
         let mut run = seen.run;
         let later = &lines[seen.at + 1..];
@@ -69,10 +61,8 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
             run.what.fixed_by = None;
         }
         run.what.failed_before = seen.failed;
-        let changed = match reads_texts(&run.what.command) {
-            true => changed_texts,
-            false => changed,
-        };
+        let changed = changes.last_for(&run.what.command, seen.place.as_deref());
+        let changed = changed.unwrap_or(0);
         let is_again = || is_superseded(&run.what, &lines[changed + 1..], Overlap::All);
         run.what.changed_after = changed > seen.at
             && (hooked < changed || !run.what.passed)
@@ -80,8 +70,8 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         Some(run)
     });
     let mut told: Vec<_> = told.collect();
-    if told.is_empty() && lines.iter().any(|line| changes(line, |_| true)) {
-        told.extend(said_to_pass(lines, changed));
+    if told.is_empty() && changes.is_any() {
+        told.extend(said_to_pass(lines, changes.last_for("", None).unwrap_or(0)));
     }
     let first = told.len().saturating_sub(CHECKS_MAX);
     told.into_iter().skip(first).collect()
@@ -243,9 +233,8 @@ fn not_there(all: &[Seen], lines: &[LocatedItem<'_>]) -> Option<Sourced<String>>
         program.is_some_and(|program| !ran(program))
             && !is_superseded(&seen.run.what, lines, Overlap::Some)
     })?;
-    let changed = lines.iter().any(|line| changes(line, |_| true));
     let step = format!("{MISSING}{}", missing.run.what.command);
-    changed.then_some(Sourced {
+    Changes::of(lines).is_any().then_some(Sourced {
         what: step,
         episode: missing.run.episode,
         line: missing.run.line,
@@ -340,146 +329,6 @@ fn name_places(all: &mut [Seen]) {
     }
 }
 
-impl RanCommand<'_> {
-    /// Nothing was wrong; `None` where nobody knows.
-    fn state(&self, check: &CommandCheck) -> Option<bool> {
-        let is_cut = self.command.ends_with('…') || self.command.contains("<<");
-        let is_absent = self.failed && is_absent(self.output);
-        match check.end {
-            _ if is_cut || is_absent => None,
-            // a paper with an error in it is made, though its exit code is 1
-            _ if self.failed && is_written(self.output) => Some(true),
-            CheckEnd::Own if self.failed => Some(false),
-            CheckEnd::Own if only_lists(&check.words) => Some(self.is_silent()),
-            CheckEnd::Own => Some(true),
-            CheckEnd::First if self.failed || only_lists(&check.words) => None,
-            CheckEnd::First => Some(true),
-            // its output said so, not the exit code of what passed that on
-            CheckEnd::Printed if self.failed && !self.ended_badly() => Some(false),
-            CheckEnd::Output | CheckEnd::Printed if self.failed => None,
-            CheckEnd::Printed if is_size(self.output) && prints_only_faults(&check.words) => {
-                Some(false)
-            }
-            CheckEnd::Output | CheckEnd::Printed => self.printed(check),
-        }
-    }
-
-    /// Of a script nobody knows which of its commands ran, or which of them failed.
-    fn is_unclear(&self) -> bool {
-        const GUARDS: [&str; 4] = ["then", "else", "case", "exit"];
-        let parts = || self.command.split(';').flat_map(|part| part.split("&&"));
-        let first = |part: &str| part.split_whitespace().next().map(str::to_owned);
-        let is_guard = |word: String| GUARDS.contains(&word.as_str());
-        let is_guarded = || parts().filter_map(first).any(is_guard);
-        let is_list = self.command.contains("; ");
-        is_list && (is_guarded() || self.failed && several(self.command))
-    }
-
-    /// What was printed of a command says that nothing was wrong, or that something was.
-    fn printed(&self, check: &CommandCheck) -> Option<bool> {
-        let passed = passed_line(self.output);
-        let own = self.without_echoes(self.output);
-        let last = own.rsplit(" · ").next().unwrap_or_default();
-        let is_piped = check.end == CheckEnd::Printed;
-        let has_end = !is_piped || passes_end(self.command);
-        if is_only_built(&check.words, passed.unwrap_or(last)) {
-            return None;
-        }
-        match is_clean(&own) {
-            _ if is_piped && passed.is_some() => has_end.then_some(true),
-            // more of it came behind what was well
-            Some(true) if is_piped && is_clean(last) != Some(true) => None,
-            Some(true) if last == own => Some(true),
-            Some(true) => has_end.then_some(true),
-            Some(false) => Some(false),
-            None => (has_end && self.is_shown()).then_some(true),
-        }
-    }
-
-    /// The same of a command that waits for checks elsewhere.
-    fn ci_state(&self, check: &CommandCheck) -> Option<bool> {
-        let says = |flag: &str| check.words.iter().any(|word| word == flag);
-        // without it `gh run watch` ends with 0 whatever it saw
-        let is_told = says("checks") || says("--exit-status");
-        let is_known = is_told && !is_ci_open(self.output) && !self.command.ends_with('…');
-        match check.end {
-            CheckEnd::Own if is_known => Some(!self.failed),
-            CheckEnd::First if is_known && !self.failed => Some(true),
-            _ => None,
-        }
-    }
-
-    /// The line's exit code told of an error.
-    fn ended_badly(&self) -> bool {
-        self.output.starts_with("exit ") || self.output.starts_with("failed")
-    }
-
-    /// What it printed without what the line itself says between its commands: `echo done`.
-    fn without_echoes<'o>(&self, output: &'o str) -> Cow<'o, str> {
-        if !self.command.contains("echo ") {
-            return Cow::Borrowed(output);
-        }
-        let echoes = self.command.split("echo ").skip(1);
-        let echoes = echoes.filter_map(|said| said.split([';', '&', '|']).next());
-        let echoes: Vec<&str> = echoes.map(|said| said.trim_matches(AROUND)).collect();
-        let is_own = |part: &&str| !echoes.contains(&part.trim_matches(AROUND));
-        Cow::Owned(
-            output
-                .split(" · ")
-                .filter(is_own)
-                .collect::<Vec<_>>()
-                .join(" · "),
-        )
-    }
-
-    /// The output stands there, and no word of trouble in it.
-    fn is_shown(&self) -> bool {
-        !is_size(self.output) && is_clean(self.output).is_none() && !is_absent(self.output)
-    }
-
-    /// What it complained of first; nothing where that only says that something failed.
-    fn fault(&self) -> Option<String> {
-        let (end, said) = self.output.split_once(": ")?;
-        let tells = end.starts_with("exit ") || end == "complained";
-        // how a runner of tasks ends says nothing of the fault
-        let is_end = said.contains("exited with") || said.contains("ELIFECYCLE");
-        // nor does a line of what a formatter would change
-        let is_diff = said.starts_with(['-', '+']);
-        let says = said.contains(' ') && !said.starts_with("no tests") && !is_end && !is_diff;
-        (tells && says).then(|| shortened(said, FAULT_CHARS_MAX))
-    }
-
-    /// What the line printed, where that is of this command.
-    fn said(&self, check: &CommandCheck) -> Option<String> {
-        let said = self.output.trim().trim_end_matches('.');
-        let said = said.strip_prefix("failed: ").unwrap_or(said);
-        let said = passed_line(said).unwrap_or(said);
-        let said = &*self.without_echoes(said);
-        let is_short = !said.is_empty() && said.chars().count() <= SAID_CHARS_MAX;
-        let is_own = check.end != CheckEnd::First && is_clean(said) == Some(true);
-        (is_short && is_own && !self.is_silent()).then(|| said.to_owned())
-    }
-}
-
-/// Stand around what is echoed; a digest escapes what begins like a list.
-const AROUND: [char; 4] = [' ', '"', '\'', '\\'];
-
-/// The line has more than one command that checks or tests.
-fn several(line: &str) -> bool {
-    checks_of(line).len() + test_commands(line).len() > 1
-}
-
-/// Of a longer output a digest tells only how long it is.
-fn is_size(output: &str) -> bool {
-    output.ends_with(" KB") || output.ends_with(" bytes")
-}
-
-/// Behind the size of a longer output a digest tells the line that says that a check passed.
-fn passed_line(output: &str) -> Option<&str> {
-    let (size, said) = output.split_once(": ")?;
-    is_size(size).then_some(said)
-}
-
 /// A command without where its output goes.
 fn shown(words: &[String]) -> String {
     let mut words = words.iter();
@@ -518,37 +367,6 @@ fn key(words: &[String], place: Option<&str>) -> Vec<String> {
         .take(WORDS_MAX)
         .cloned()
         .collect()
-}
-
-fn changes(line: &LocatedItem<'_>, counts: impl Fn(&str) -> bool) -> bool {
-    let mut findings = line.item.findings.iter();
-    findings.any(|finding| match finding {
-        Finding::Changed { path, .. } => counts(path) && !is_throwaway(path),
-        _ => false,
-    })
-}
-
-/// Not a text for people, nor one for git: most checks don't read those.
-fn is_code(path: &str) -> bool {
-    const TEXTS: [&str; 7] = [
-        ".md",
-        ".mdx",
-        ".rst",
-        ".adoc",
-        "LICENSE",
-        ".gitignore",
-        ".gitattributes",
-    ];
-    !TEXTS.iter().any(|end| path.ends_with(end))
-}
-
-/// A check of texts for people.
-fn reads_texts(command: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        "md", "mdx", "markdown", "vale", "doc", "docs", "prettier", "spell", "cspell",
-    ];
-    let mut words = command.split(|c: char| !c.is_alphabetic());
-    words.any(|word| NAMES.contains(&word)) || command.contains("markdown")
 }
 
 /// A commit was made whose hook ran tests, and they passed.

@@ -48,6 +48,7 @@ mod rewritten;
 mod sections;
 mod session_context;
 mod shipped;
+mod stale;
 mod stash;
 mod stated;
 mod taken_up;

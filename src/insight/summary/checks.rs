@@ -13,6 +13,9 @@ pub fn checks(summary: &Summary) -> Vec<String> {
     lines
 }
 
+/// Stands behind what says less than it did when it ran.
+pub(super) const CHANGED_AFTER: &str = " (files were changed after it)";
+
 /// A longer command is recognised by its beginning.
 pub(super) const COMMAND_CHARS_MAX: usize = 80;
 
@@ -20,7 +23,7 @@ fn check(run: &Sourced<CheckRun>) -> String {
     let run = &run.what;
     let command = short(&run.command.replace('`', "'"), COMMAND_CHARS_MAX);
     let after = match run.changed_after {
-        true => " (files were changed after it)",
+        true => CHANGED_AFTER,
         false => "",
     };
     if let (true, Some(said)) = (run.command.is_empty(), &run.said) {

@@ -1,6 +1,6 @@
 //! A session's tests, as Markdown.
 
-use super::checks::COMMAND_CHARS_MAX;
+use super::checks::{CHANGED_AFTER, COMMAND_CHARS_MAX};
 use super::escape::inline;
 use super::shortened::short;
 use crate::model::finding::TestCounts;
@@ -29,13 +29,21 @@ pub fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
                 let command = short(&command.replace('`', "'"), COMMAND_CHARS_MAX);
                 format!("`{command}`{PASSED}{}", counts(last))
             }
-            _ => format!("{}{some}", counts(last)),
+            _ => format!(
+                "{}{some}{}",
+                counts(last),
+                after(runs.is_some_and(|runs| runs.changed_after))
+            ),
         },
     };
     let mut lines: Vec<String> = framework.into_iter().collect();
     lines.push(format!("- **Results**: {results}"));
     if unseen.is_none_or(|unseen| !unseen.is_later) {
         lines.extend(failed(last));
+        let aside = runs.and_then(|runs| runs.aside.as_ref());
+        let aside = aside.map(|aside| format!("- **{ASIDE}**: {}", counts(aside)));
+        lines.extend(aside);
+        lines.extend(runs.filter(|runs| is_beside(runs)).and_then(excuse));
     }
     let printed = runs.and_then(|runs| Some(f64::from(runs.coverage?) / 100.0));
     if let Some(coverage) = printed.or(llm.coverage) {
@@ -43,6 +51,21 @@ pub fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     }
     lines.extend(runs.into_iter().flat_map(other_runs));
     lines
+}
+
+/// What was run without the session's work.
+const ASIDE: &str = "With the changes put aside";
+
+/// The agent's words on what fails, told beside the names of these.
+fn excuse(runs: &TestRuns) -> Option<String> {
+    let excuse = inline(runs.excuse.as_ref()?);
+    Some(format!(
+        "- **Not of this work**, says the agent: “{excuse}”"
+    ))
+}
+
+fn is_beside(runs: &TestRuns) -> bool {
+    runs.numbers().is_some_and(|last| last.failed > 0)
 }
 
 /// A run of some tests says nothing of the others; which they were, its command tells.
@@ -89,7 +112,8 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
             true => "Last larger run",
             false => "Last full run",
         };
-        lines.push(format!("- **{name}**: {}", counts(full)));
+        let after = after(runs.full_changed_after);
+        lines.push(format!("- **{name}**: {}{after}", counts(full)));
         lines.extend(failed(full));
     }
     if let Some(open) = &runs.open {
@@ -98,23 +122,39 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
             inline(open)
         ));
     }
-    if let Some(excuse) = &runs.excuse {
-        lines.push(format!(
-            "- **Not of this work**, says the agent: “{}”",
-            inline(excuse)
-        ));
-    }
+    lines.extend(excuse(runs).filter(|_| !is_beside(runs)));
     lines.extend(others(runs));
-    match (runs.runs, runs.failed) {
-        (0 | 1, _) => {}
-        (all, 0) => lines.push(format!("- **Runs**: at least {all}")),
-        // runs of some tests are often meant to fail
-        (all, _) if runs.failed_in_part => lines.push(format!("- **Runs**: at least {all}")),
-        (all, failed) => lines.push(format!(
-            "- **Runs**: at least {all}, {failed} of them failed"
-        )),
-    }
+    lines.extend(how_many(runs));
     lines
+}
+
+/// How often tests ran, with each runner; the log may hide some.
+fn how_many(runs: &TestRuns) -> Option<String> {
+    let least = if runs.all_seen { "" } else { "at least " };
+    let others = runs.others.iter().filter(|other| other.runs > 0);
+    let with = |count: u64, runner: &str| format!("{count} with {}", inline(runner));
+    let each: Vec<(u64, String)> = others
+        .map(|other| (other.runs, with(other.runs, &other.counts.runner)))
+        .collect();
+    if runs.runs <= 1 && each.iter().all(|(count, _)| *count <= 1) {
+        return None;
+    }
+    let own = match each.is_empty() {
+        true => runs.runs.to_string(),
+        false => with(runs.runs, &runs.last.runner),
+    };
+    // runs of some tests are often meant to fail
+    let failed = match runs.failed {
+        failed if failed > 0 && !runs.failed_in_part => format!(", {failed} of them failed"),
+        _ => String::new(),
+    };
+    let others: String = each.iter().map(|(_, with)| format!("; {with}")).collect();
+    Some(format!("- **Runs**: {least}{own}{failed}{others}"))
+}
+
+/// What a run says was changed since.
+fn after(changed: bool) -> &'static str {
+    if changed { CHANGED_AFTER } else { "" }
 }
 
 /// The last runs of other runners, or in other parts of the project.

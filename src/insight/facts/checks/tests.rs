@@ -46,7 +46,7 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
 #[test]
 fn the_last_run_of_each_check_is_told() {
     let edit = [Finding::Changed {
-        path: "/p/a.rs".into(),
+        path: "/p/a.go".into(),
         added: 1,
         removed: 0,
     }];
@@ -56,7 +56,7 @@ fn the_last_run_of_each_check_is_told() {
             "Action: Bash(tsc --noEmit) → exit 2: a.ts(3): error",
             &FAILED[..],
         ),
-        ("Action: Edit(a.rs) → +1 −0", &edit[..]),
+        ("Action: Edit(a.go) → +1 −0", &edit[..]),
         ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]),
         (
             "Action: Bash(go build ./... && go test ./... | tail -2) → passed 2/2 packages",

@@ -32,9 +32,13 @@ pub(super) fn others(lines: &[LocatedItem<'_>], runs: &[Run<'_>], last: &Run<'_>
     kept.retain(|(run, _)| run.counts.failed == 0 || !is_over(&lines[run.at + 1..]));
     let first = kept.len().saturating_sub(OTHERS_MAX);
     let told = kept.into_iter().skip(first).map(|(run, place)| OtherRun {
-        counts: run.counts.clone(),
+        counts: (*run.counts).clone(),
         place: place.filter(|_| is_runner(run, last)),
         part: run.scope == Some(TestScope::Part),
+        runs: match is_runner(run, last) {
+            true => 0,
+            false => runs.iter().filter(|other| is_runner(other, run)).count() as u64,
+        },
     });
     told.collect()
 }

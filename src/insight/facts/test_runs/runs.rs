@@ -8,20 +8,41 @@ use crate::rules::commands::{CommandCheck, TestScope, test_commands, test_scope}
 use crate::rules::test_runners::is_kin;
 use crate::rules::test_words::passes;
 use crate::rules::tools::{AnswerKind, tool};
+use std::borrow::Cow;
 
 /// A run with what it says of the work.
 pub(super) struct Run<'c> {
     /// Its line's index.
     pub at: usize,
-    pub counts: &'c TestCounts,
+    pub counts: Cow<'c, TestCounts>,
     pub standing: Standing,
+    /// The session's changes were put aside.
+    pub is_aside: bool,
+    /// Where the command began that it is polled of.
+    pub begun: Option<usize>,
     /// `None`: nobody knows.
     pub scope: Option<TestScope>,
+}
+
+impl Run<'_> {
+    /// Adds what a later poll of the same command printed: packages that were done since.
+    pub fn add(&mut self, at: usize, more: &TestCounts) {
+        let counts = self.counts.to_mut();
+        counts.passed += more.passed;
+        counts.failed += more.failed;
+        counts.skipped += more.skipped;
+        counts.failures.extend(more.failures.iter().cloned());
+        counts.cause = counts.cause.take().filter(|_| more.failed == 0);
+        counts.partial = true;
+        self.at = at;
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Standing {
     Work,
+    /// It failed, not for the work's sake, as the agent says.
+    Excused,
     /// It failed, and maybe not for the work's sake, or only what failed was shown.
     Doubtful,
     /// Of code that is not the work's end, or meant to fail.
@@ -59,13 +80,24 @@ const CALLS_MAX: usize = 12;
 
 /// The call that began what the last of these lines polls.
 pub(super) fn begun<'t>(until: &[LocatedItem<'t>]) -> Option<&'t str> {
+    call(&until[begun_at(until)?])
+}
+
+fn begun_at(until: &[LocatedItem<'_>]) -> Option<usize> {
     let last = until.last()?;
-    let before = until.iter().rev().skip(1).take(CALLS_MAX);
-    let mut before = before.filter(|line| line.main == last.main);
-    let is_begun = |line: &&LocatedItem<'_>| {
+    let before = until.iter().enumerate().rev().skip(1).take(CALLS_MAX);
+    let mut before = before.filter(|(_, line)| line.main == last.main);
+    let is_begun = |line: &LocatedItem<'_>| {
         line.item.text.ends_with(RUNNING) && call(line).is_some_and(|call| !polls(call))
     };
-    before.find(is_begun).and_then(call)
+    before.find(|(_, line)| is_begun(line)).map(|(at, _)| at)
+}
+
+/// Where the command began of which the last of these lines prints what it printed since it was asked before.
+pub(super) fn polled_of(until: &[LocatedItem<'_>]) -> Option<usize> {
+    let words = call(until.last()?)?;
+    let asks = words.starts_with("write_stdin(") || polls(words);
+    asks.then(|| begun_at(until)).flatten()
 }
 
 /// A script that asks for what a command printed since.

@@ -306,3 +306,102 @@ fn a_runner_whose_last_run_failed_is_not_told_by_an_earlier_one_that_passed() {
     let excuse = ("Agent: That failure is pre-existing.", vec![]);
     assert_eq!(others(&[green(), (NPM, run(6, 3)), excuse, cargo]), 0);
 }
+
+#[test]
+fn how_often_tests_ran_is_known_where_no_other_call_can_have() {
+    let told = |more: &[(&str, Vec<Finding>)]| {
+        let mut items = vec![(NPM, run(9, 0)), (NPM, run(9, 0))];
+        items.extend(more.iter().cloned());
+        let found = runs(&items).expect("runs");
+        (found.runs, found.all_seen)
+    };
+    let worked = |text| (text, vec![Finding::Worked { key: 1 }]);
+    for known in [
+        "Action: Bash(npm run build) → 40 lines, 2 KB",
+        "Action: Bash(cargo check) → ok, no output",
+        "Action: Bash(git commit -m 'Test carts') → 3 lines, 90 bytes",
+        "Action: Bash(npm test -- shop) → no tests ran",
+    ] {
+        assert_eq!(told(&[worked(known)]), (2, true), "{known}");
+    }
+    for unknown in [
+        "Action: Bash(npm test | tail -1) → 1 line, 9 bytes",
+        "Action: Bash(make check) → 40 lines, 2 KB",
+        "Action: Bash(./ci.sh) → 40 lines, 2 KB",
+        "Action: Bash(npm test) → running in the background",
+        "Action: Task(Mend the cart) → done, 5 tool calls",
+    ] {
+        assert_eq!(told(&[worked(unknown)]), (2, false), "{unknown}");
+    }
+    let hooked = "Action: Bash(git commit -m x) → passed 9/9";
+    let quiet = "Action: Bash(git commit -m y | tail -1) → 1 line, 9 bytes";
+    assert_eq!(told(&[(hooked, run(9, 0))]), (3, true));
+    assert_eq!(told(&[(hooked, run(9, 0)), worked(quiet)]), (3, false));
+}
+
+#[test]
+fn what_a_command_prints_poll_by_poll_is_one_run() {
+    let begun = (
+        "Action: exec_command(go test ./...) → running in the background",
+        vec![],
+    );
+    let packages = |passed, failed| {
+        let mut found = of("go test", passed, failed);
+        if let Finding::Tests(counts) = &mut found[0] {
+            counts.packages = true;
+        }
+        ("Action: write_stdin(7) → …", found)
+    };
+    let found = runs(&[begun.clone(), packages(4, 0), packages(1, 1)]).expect("a run");
+    assert_eq!((found.runs, found.all_seen), (1, false));
+    assert_eq!(
+        (found.last.passed, found.last.failed, found.last.partial),
+        (5, 1, true)
+    );
+    let again = runs(&[begun.clone(), packages(4, 0), begun, packages(4, 0)]).expect("runs");
+    assert_eq!((again.runs, again.last.passed), (2, 4));
+}
+
+#[test]
+fn failures_that_were_there_before_say_so() {
+    let red = || (NPM, run(70, 4));
+    let aside = "Action: Bash(git stash && npm test -- shop; git stash pop) → failed 4/6";
+    let said = "Agent: Confirmed, the test failures are pre-existing (a race on the shop's port).";
+    let items = [red(), (aside, run(2, 4)), (said, vec![])];
+    let found = runs(&items).expect("a run");
+    assert_eq!((found.runs, found.last.passed), (1, 70));
+    let before = found.aside.expect("a run of what was there before");
+    assert_eq!((before.passed, before.failed), (2, 4));
+    assert_eq!(found.excuse.as_deref(), Some(&said["Agent: ".len()..]));
+    // an edit behind it takes nothing back
+    let edit = vec![Finding::Changed {
+        path: "/p/a.ts".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let edited = [red(), (said, vec![]), ("Action: Edit(a.ts) → +1 −0", edit)];
+    let found = runs(&edited).expect("a run");
+    assert!(found.excuse.is_some() && found.changed_after);
+    let other = "Agent: The 2 failing tests are unrelated, and so are the lint warnings.";
+    let found = runs(&[red(), (other, vec![])]).expect("a run");
+    assert_eq!(found.excuse, None);
+    let some = ("Action: Bash(npm test -- a.test.ts) → …", run(3, 0));
+    let found = runs(&[red(), (said, vec![]), some]).expect("runs");
+    let full = found.full.map(|full| full.failed);
+    assert_eq!((full, found.excuse.is_some()), (Some(4), true));
+}
+
+#[test]
+fn a_larger_run_that_failed_is_not_told_where_a_later_one_passed() {
+    let some = |path: &str, passed, failed| {
+        let text: &str = Box::leak(format!("Action: Bash(bun test {path}) → …").into());
+        (text, of("bun test", passed, failed))
+    };
+    let last = || some("src/a.test.ts", 3, 0);
+    let red = || some("src/", 90, 9);
+    let found = runs(&[red(), some("src/shop/", 60, 0), last()]).expect("runs");
+    assert_eq!(found.full.map(|full| full.failed), Some(0));
+    let two = || some("src/a.test.ts src/b.test.ts", 20, 0);
+    let found = runs(&[red(), some("src/shop/", 50, 0), two()]).expect("runs");
+    assert_eq!(found.full, None);
+}
