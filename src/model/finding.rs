@@ -51,6 +51,15 @@ pub enum Finding {
     Tests(TestCounts),
     /// How much of the code tests reached, in hundredths of a per cent, as a command printed it.
     Coverage(u32),
+    /// A tool that checks said itself how it ended, where its command's exit code is that of something else.
+    Checked {
+        /// As its command names it: `cargo clippy`; or the runner of tasks that ran it: `npm`.
+        tool: String,
+        /// It found nothing wrong.
+        passed: bool,
+        /// Its line; empty where that says no more.
+        said: String,
+    },
     /// A command failed. The same command has the same key.
     Failed {
         /// See above.

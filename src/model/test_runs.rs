@@ -147,6 +147,9 @@ pub struct CheckRun {
     /// the command is its own: `cargo fmt` of `cargo fmt --check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed_by: Option<String>,
+    /// Of one that failed: the agent's sentence, next to it, that this isn't of its work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excuse: Option<String>,
     /// Files were changed after it.
     pub changed_after: bool,
     /// Only the agent's words say how it ended.

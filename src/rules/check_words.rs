@@ -6,7 +6,6 @@ use super::table;
 use super::words::sentences;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
-#[cfg(test)]
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -20,6 +19,7 @@ impl CheckScope {
     const BUILD: CheckScope = CheckScope(4);
     /// What it does, which is for tests.
     pub const TESTS: CheckScope = CheckScope(8);
+    const FORMAT: CheckScope = CheckScope(16);
 
     /// At nothing that is known.
     pub fn is_none(self) -> bool {
@@ -33,7 +33,7 @@ impl CheckScope {
 
     /// It looks at how it is written, which no compiler does.
     pub fn looks_at_form(self) -> bool {
-        self.meets(CheckScope::LINT)
+        self.meets(CheckScope::LINT.with(CheckScope::FORMAT))
     }
 
     /// Both look at something.
@@ -76,6 +76,28 @@ pub fn scope(command: &str) -> CheckScope {
 /// A program that runs a project's own tasks: what one of them found says nothing of another.
 pub fn runs_tasks(program: &str) -> bool {
     TABLE.runners.contains(program)
+}
+
+/// What a check finds wrong another one finds too: they name one tool that looks at how it is written, or the other one's
+/// runs that too, or one of them names none.
+pub fn may_find_the_same(failed: &str, other: &str) -> bool {
+    let tools = |command| {
+        let words = str::split(command, |c: char| !c.is_alphanumeric());
+        let forms = [&TABLE.lint, &TABLE.format];
+        let is_tool = |word: &&str| {
+            *word != "lint" && forms.iter().any(|form| form.has(word)) || is_checker(word)
+        };
+        words.filter(is_tool).collect::<Vec<&str>>()
+    };
+    let (failed, other) = (tools(failed), tools(other));
+    let runs = |tool: &str, other: &str| {
+        let mut all = TABLE.runs_also.get(other).into_iter().flatten();
+        tool == other || all.any(|also| also == tool)
+    };
+    let mut pairs = failed
+        .iter()
+        .flat_map(|tool| other.iter().map(move |other| (tool, other)));
+    failed.is_empty() || other.is_empty() || pairs.any(|(tool, other)| runs(tool, other))
 }
 
 /// A program that only checks what is written.
@@ -164,6 +186,7 @@ pub fn asked_by(point: &str) -> CheckScope {
         (&points.tests, CheckScope::TESTS),
         (&points.types, CheckScope::TYPES),
         (&points.lint, CheckScope::LINT),
+        (&points.format, CheckScope::FORMAT),
         (&points.build, CheckScope::BUILD),
     ];
     let asks = |words: &[String]| words.iter().any(|word| point.contains(word.as_str()));
@@ -197,8 +220,9 @@ pub fn speaks_of_look(sentence: &str) -> bool {
 
 type Kind = fn(&Table) -> &Words;
 
-const KINDS: [(Kind, CheckScope); 3] = [
+const KINDS: [(Kind, CheckScope); 4] = [
     (|table| &table.lint, CheckScope::LINT),
+    (|table| &table.format, CheckScope::FORMAT),
     (|table| &table.types, CheckScope::TYPES),
     (|table| &table.build, CheckScope::BUILD),
 ];
@@ -207,8 +231,10 @@ const KINDS: [(Kind, CheckScope); 3] = [
 #[serde(deny_unknown_fields)]
 struct Table {
     lint: Words,
+    format: Words,
     types: Words,
     build: Words,
+    runs_also: BTreeMap<String, Vec<String>>,
     tasks: FxHashSet<String>,
     runners: FxHashSet<String>,
     told: FxHashSet<String>,
@@ -246,6 +272,7 @@ struct Points {
     tests: Vec<String>,
     types: Vec<String>,
     lint: Vec<String>,
+    format: Vec<String>,
     build: Vec<String>,
 }
 
@@ -338,6 +365,7 @@ mod tests {
         for (command, wants) in &TABLE.samples {
             let names = [
                 ("lint", CheckScope::LINT),
+                ("format", CheckScope::FORMAT),
                 ("types", CheckScope::TYPES),
                 ("build", CheckScope::BUILD),
             ];
@@ -356,6 +384,17 @@ mod tests {
         );
         assert!(all.covers(form) && !form.covers(all) && form.meets(all));
         assert!(!all.covers(none) && !all.meets(none) && none.is_none());
+        for (one, other, wants) in [
+            ("npx eslint src", "npx eslint src/a.ts", true),
+            ("mise run lint", "golangci-lint run", true),
+            ("cargo clippy", "cargo build", true),
+            ("cargo clippy", "cargo fmt --check", false),
+            ("go vet ./...", "golangci-lint run", true),
+            ("golangci-lint run", "go vet ./...", false),
+            ("npx tsc", "npx eslint .", false),
+        ] {
+            assert_eq!(may_find_the_same(one, other), wants, "{one}, {other}");
+        }
         assert!(is_checker("golangci-lint") && !is_checker("lint") && is_looker("git"));
         assert!(tells_to_check("tests") && !tells_to_check("review"));
     }

@@ -70,6 +70,12 @@ pub fn excuse(words: &str) -> Option<&str> {
     said.find(|said| TABLE.excuses.says(said)).map(str::trim)
 }
 
+/// The sentence of an agent's words next to a check that failed that says of its faults that they aren't of this work.
+pub fn faults_excuse(words: &str) -> Option<&str> {
+    let mut said = TABLE.others.found(words);
+    said.find(|said| TABLE.of_faults.says(said)).map(str::trim)
+}
+
 /// The last sentence of an agent's words that says of tests, this many of which failed, that it isn't for this work's sake.
 pub fn tests_excuse(words: &str, failed: u64) -> Option<&str> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
@@ -135,6 +141,7 @@ struct Written {
     passes_list: WrittenCues,
     excuses: WrittenCues,
     of_tests: WrittenCues,
+    of_faults: WrittenCues,
     fails: WrittenCues,
     fails_on_purpose: WrittenCues,
     others: WrittenCues,
@@ -151,6 +158,7 @@ struct Table {
     passes_list: SentenceCues,
     excuses: SentenceCues,
     of_tests: SentenceCues,
+    of_faults: SentenceCues,
     fails: SentenceCues,
     fails_on_purpose: SentenceCues,
     others: SentenceCues,
@@ -169,6 +177,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         passes_list: written.passes_list.into(),
         excuses: written.excuses.into(),
         of_tests: written.of_tests.into(),
+        of_faults: written.of_faults.into(),
         fails: written.fails.into(),
         fails_on_purpose: written.fails_on_purpose.into(),
         others: written.others.into(),
@@ -206,6 +215,8 @@ mod tests {
             .hold(|words| excuse(words).is_some());
         let tests = &written.of_tests.samples;
         tests.hold(|words| tests_excuse(words, 4).is_some());
+        let faults = &written.of_faults.samples;
+        faults.hold(|words| faults_excuse(words).is_some());
         let list = "All of it is in.\n\nVerification passed:\n\n- `just test`\n- `just check`\n\nNot run:\n- `just docs`";
         let named = |command| passes_named(list, command);
         assert_eq!(

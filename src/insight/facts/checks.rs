@@ -5,22 +5,27 @@ mod ended;
 
 use super::later_checks::{Overlap, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
-use super::ran::{RUNNING, RanCommand, call, is_hook};
+use super::ran::{RanCommand, call, is_hook};
 use super::stale::Changes;
 use super::unseen_runs;
+use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
-use crate::rules::check_words::{runs_tasks, scope};
+use crate::rules::check_words::scope;
 use crate::rules::commands::{
-    CommandCheck, bare, checks as checks_of, fixers, is_absent, is_fixer, is_missing,
-    may_be_one_place, watches_ci,
+    bare, checks as checks_of, fixers, is_absent, is_fixer, is_missing, may_be_one_place,
+    watches_ci,
 };
 use crate::rules::paths::is_throwaway;
-use crate::rules::test_words::checks_pass;
+use crate::rules::test_words::{checks_pass, faults_excuse};
+use ended::ended;
 
 /// Commands of one session that are listed, the last ones.
 const CHECKS_MAX: usize = 6;
+
+/// Enough to tell of what it speaks.
+const EXCUSE_CHARS_MAX: usize = 160;
 
 /// Which checks a session ran.
 pub struct Checks {
@@ -61,6 +66,9 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
             run.what.fixed_by = None;
         }
         run.what.failed_before = seen.failed;
+        if !run.what.passed {
+            run.what.excuse = excused(later).map(|said| shortened(said, EXCUSE_CHARS_MAX));
+        }
         let changed = changes.last_for(&run.what.command, seen.place.as_deref());
         let changed = changed.unwrap_or(0);
         let is_again = || is_superseded(&run.what, &lines[changed + 1..], Overlap::All);
@@ -77,14 +85,15 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     told.into_iter().skip(first).collect()
 }
 
-/// The platform that a build is for, where one is set: that it builds there says nothing of here.
-fn target(check: &CommandCheck) -> Option<String> {
-    const TARGETS: [&str; 2] = ["GOOS=", "GOARCH="];
-    let is_one = |word: &&String| TARGETS.iter().any(|target| word.starts_with(target));
-    let before = &check.words[..check.words.len() - bare(&check.words).len()];
-    let set = check.set.iter().chain(before).filter(is_one);
-    let set: Vec<&str> = set.map(String::as_str).collect();
-    (!set.is_empty()).then(|| set.join(" "))
+/// What the agent says next of what a check complains of: that it isn't of this work.
+fn excused<'t>(later: &[LocatedItem<'t>]) -> Option<&'t str> {
+    const WORDS_MAX: usize = 2;
+    let next = later
+        .iter()
+        .take_while(|line| line.item.kind != ItemKind::Prompt && !line.is_edit());
+    let said = next.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    let mut said = said.take(WORDS_MAX);
+    said.find_map(|line| faults_excuse(line.words()))
 }
 
 /// What fixers of a line that worked may have mended: checks of the same kind that failed when they ran last.
@@ -111,21 +120,17 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
         let call = RanCommand::of(line).or_else(begun);
         let Some(call) = call else { continue };
         note_fixers(&mut all, &call);
-        let mut checks = checks_of(call.command).into_iter().peekable();
-        while let Some(check) = checks.next() {
+        let checks = checks_of(call.command);
+        let ends = ended(line, &call, &checks);
+        for (check, end) in checks.into_iter().zip(ends) {
             let words = bare(&check.words);
             let shown = shown(words);
-            if shown.rsplit(' ').next().is_some_and(is_throwaway) {
+            let is_cut = shown.ends_with('…');
+            if is_cut || shown.rsplit(' ').next().is_some_and(is_throwaway) {
                 continue;
             }
-            let target = target(&check);
-            let is_ci = watches_ci(words);
-            let state = match is_ci {
-                true if line.item.text.ends_with(RUNNING) => None,
-                true => call.ci_state(&check),
-                false if call.is_unclear() => None,
-                false => call.state(&check),
-            };
+            let target = check.target();
+            let state = end.passed;
             let mut key = key(words, check.place.as_deref());
             key.extend(target.clone());
             if is_fixer(words) && state != Some(false) {
@@ -146,23 +151,19 @@ fn seen(lines: &[LocatedItem<'_>]) -> Vec<Seen> {
                 .and_then(|seen| seen.run.what.fixed_by.clone())
                 .filter(|_| state == Some(true));
             let before = known.and_then(|seen| seen.run.what.fault);
-            let fault = (state == Some(false)).then(|| call.fault()).flatten();
             all.push(Seen {
                 at,
                 passed: state,
                 missing: (call.failed && is_missing(call.output, &check.program))
                     .then(|| check.program.clone()),
                 failed,
-                is_ci,
+                is_ci: watches_ci(words),
                 is_mended: false,
                 run: line.source(CheckRun {
                     command: behind(target, shown),
                     fixed_by: fixer,
-                    // of several, the last one said it
-                    said: state
-                        .filter(|_| checks.peek().is_none())
-                        .and_then(|_| call.said(&check)),
-                    fault: fault.or(before),
+                    said: end.said,
+                    fault: end.fault.or(before),
                     ..CheckRun::default()
                 }),
                 key,
@@ -182,33 +183,18 @@ fn behind(target: Option<String>, shown: String) -> String {
     }
 }
 
-/// That a build or a check failed when it ran last and nothing was changed since, where no other one of its program passed.
-/// Or that one failed and nothing shows that what was changed then helped: no check and no test passed behind it.
+/// That a build or a check failed when it ran last and nothing was changed since, where no later one looked at the same and
+/// passed. Or that one failed and nothing shows that what was changed then helped: no check and no test passed behind it.
 pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let program = |run: &CheckRun| run.command.split(' ').next().map(str::to_owned);
     let failing = checks.iter().rev().find(|check| {
         let run = &check.what;
-        let passed = |other: &&Sourced<CheckRun>| {
-            let (place, other) = (run.place.as_deref(), &other.what);
-            // a runner of tasks builds without a look at how it is written
-            let is_kin = |program: &str| {
-                let failed = scope(&run.command);
-                let may_tell = !runs_tasks(program) || !failed.looks_at_form();
-                may_tell || scope(&other.command).meets(failed)
-            };
-            let is_same = program(other) == program(run)
-                && program(run).is_some_and(|program| is_kin(&program));
-            other.passed && is_same && may_be_one_place(place, other.place.as_deref())
-        };
-        let is_mended = run.passed || run.fixed_by.is_some();
-        if is_mended || checks.iter().any(|other| passed(&other)) {
-            return false;
-        }
-        let later = later(check, lines);
+        let is_mended = run.passed || run.fixed_by.is_some() || run.excuse.is_some();
+        let later = || later(check, lines);
         let is_open = |later| !is_superseded(run, later, Overlap::Some);
-        later.is_some_and(|later| {
-            is_open(later) && (!run.changed_after || is_last_word(checks, later))
-        })
+        !is_mended
+            && later().is_some_and(|later| {
+                is_open(later) && (!run.changed_after || is_last_word(checks, later))
+            })
     })?;
     let lead = match failing.what.changed_after {
         true => NOT_AGAIN,
@@ -231,7 +217,7 @@ fn not_there(all: &[Seen], lines: &[LocatedItem<'_>]) -> Option<Sourced<String>>
         let program = seen.missing.as_deref();
         let ran = |program| lines.iter().any(|line| may_run(line, program));
         program.is_some_and(|program| !ran(program))
-            && !is_superseded(&seen.run.what, lines, Overlap::Some)
+            && !is_superseded(&seen.run.what, lines, Overlap::Kind)
     })?;
     let step = format!("{MISSING}{}", missing.run.what.command);
     Changes::of(lines).is_any().then_some(Sourced {

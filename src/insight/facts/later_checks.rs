@@ -5,9 +5,10 @@ use super::ran::{RUNNING, RanCommand, call};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, SessionCommit, Sourced};
-use crate::rules::check_words::{CheckScope, runs_tasks, scope};
+use crate::rules::check_words::{CheckScope, may_find_the_same, runs_tasks, scope};
 use crate::rules::commands::{
-    CommandCheck, bare, checks, is_ci_open, is_clean, may_be_one_place, names_ci, watches_ci,
+    CommandCheck, bare, checks, is_ci_open, is_clean, is_setting, may_be_one_place, names_ci,
+    watches_ci,
 };
 use crate::rules::test_words::{checks_pass, ci_passes, says_ci_ended};
 
@@ -16,19 +17,24 @@ use crate::rules::test_words::{checks_pass, ci_passes, says_ci_ended};
 pub enum Overlap {
     All,
     Some,
+    /// Some, with whatever tool.
+    Kind,
 }
 
 /// Behind a check that failed something shows that what it looks at may be well: another form of it or one of more passed,
 /// here or elsewhere, or the agent says so.
 pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Overlap) -> bool {
-    let words: Vec<&str> = check.command.split(' ').collect();
+    // where a target is set, it is told before the command
+    let is_target = |word: &&str| is_setting(word);
+    let target: Vec<&str> = check.command.split(' ').take_while(is_target).collect();
+    let words: Vec<&str> = check.command.split(' ').skip(target.len()).collect();
     if watches_ci(&words) {
         return later.iter().any(starts_ci);
     }
     let failed = scope(&check.command);
     let covers = |other: CheckScope| match coverage {
         Overlap::All => other.covers(failed),
-        Overlap::Some => other.meets(failed),
+        Overlap::Some | Overlap::Kind => other.meets(failed),
     };
     let passes = |line: &LocatedItem<'_>, ran: &RanCommand<'_>| {
         let is_ci = |words: &[String]| watches_ci(words) && !is_ci_open(ran.output);
@@ -36,14 +42,20 @@ pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Over
         let is_clean = is_clean(ran.output) != Some(false) && !line.item.text.ends_with(RUNNING);
         let each = || runs_each(ran.command);
         let is_here = |place: Option<&str>| may_be_one_place(place, check.place.as_deref());
+        let any_tool = coverage == Overlap::Kind || !failed.looks_at_form();
+        let is_kin = |other: &str| any_tool || may_find_the_same(&check.command, other);
         let is_one = |other: CommandCheck| {
             let words = bare(&other.words);
-            is_ci(words) || covers(scope(&words.join(" "))) && is_here(other.place.as_deref())
+            let command = words.join(" ");
+            let is_for_it = other.target().as_deref().unwrap_or_default() == target.join(" ");
+            let is_same = covers(scope(&command)) && is_kin(&command);
+            is_ci(words) || is_same && is_for_it && is_here(other.place.as_deref())
         };
         !ran.failed && is_clean && (found.any(is_one) || covers(each()))
     };
     // whose tests run has built it; lint is another matter, and so is what a runner of tasks built
-    let is_built = |program: &&str| !failed.looks_at_form() && !runs_tasks(program);
+    let is_built =
+        |program: &&str| target.is_empty() && !failed.looks_at_form() && !runs_tasks(program);
     let program = words.first().copied().filter(is_built);
     let tested = |finding: &Finding| match finding {
         Finding::Tests(run) => run.failed == 0 && run.runner.split(' ').next() == program,

@@ -103,6 +103,7 @@ fn is_turning(finding: &Finding) -> bool {
         Finding::Changed { .. }
         | Finding::Set { .. }
         | Finding::Worked { .. }
+        | Finding::Checked { .. }
         | Finding::Plan(_)
         | Finding::PlanRead { .. }
         | Finding::Ahead(_)

@@ -41,12 +41,16 @@ fn check(run: &Sourced<CheckRun>) -> String {
         (false, _, Some(fixer)) => format!("failed{fault}, then `{fixer}` ran"),
         (false, _, None) => format!("failed{fault}"),
     };
+    let excuse = run.excuse.as_ref().map(|excuse| inline(excuse));
+    let excuse = excuse.map_or(String::new(), |said| {
+        format!("; not of this work, says the agent: “{said}”")
+    });
     let by = if run.by_agent { ", says the agent" } else { "" };
     let is_named = |place: &&String| command.split(' ').any(|word| word == place.as_str());
     let place = run.place.as_ref().filter(|place| !is_named(place));
     let place = place.map_or(String::new(), |place| format!(" in `{}`", inline(place)));
     format!(
-        "- `{command}`{place} {ended}{by}{}{after}",
+        "- `{command}`{place} {ended}{by}{}{after}{excuse}",
         said.unwrap_or_default()
     )
 }

@@ -3,7 +3,7 @@
 //! Knows what follows a command in its line, and so whether the line's exit code tells how it ended.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, Verdict, judge, ran};
-use super::standing::is_setting;
+use super::standing::{bare, is_setting};
 use super::test_scope::{TestScope, test_scope};
 use crate::rules::check_words::scope;
 use crate::rules::lazy_pattern::LazyPattern;
@@ -34,6 +34,18 @@ pub struct CommandCheck {
     pub place: Option<String>,
 }
 
+impl CommandCheck {
+    /// The platform that it is for, where one is set: what it says of that says nothing of here.
+    pub fn target(&self) -> Option<String> {
+        const TARGETS: [&str; 2] = ["GOOS=", "GOARCH="];
+        let is_one = |word: &&String| TARGETS.iter().any(|target| word.starts_with(target));
+        let before = &self.words[..self.words.len() - bare(&self.words).len()];
+        let set = self.set.iter().chain(before).filter(is_one);
+        let set: Vec<&str> = set.map(String::as_str).collect();
+        (!set.is_empty()).then(|| set.join(" "))
+    }
+}
+
 /// What tells how a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckEnd {
@@ -50,15 +62,29 @@ pub enum CheckEnd {
 /// Those of a line, in order; none where the line works on code that was put aside. Below a microsecond where nothing
 /// hints at one, else some.
 pub fn checks(line: &str) -> Vec<CommandCheck> {
-    let mut found = Vec::new();
-    if TABLE.hints.is_match(line) && !line.contains("git stash") {
-        let wanted = Wanted {
-            classes: &TABLE.classes,
-            any_reader: false,
-            others: true,
-        };
-        read(line, 0, &wanted, &mut found);
+    match TABLE.hints.is_match(line) && !line.contains("git stash") {
+        true => found(line, &TABLE.classes, false, true),
+        false => Vec::new(),
     }
+}
+
+/// The same, whatever reads their output.
+pub(super) fn all_checks(line: &str) -> Vec<CommandCheck> {
+    match TABLE.hints.is_match(line) && !line.contains("git stash") {
+        true => found(line, &TABLE.classes, true, false),
+        false => Vec::new(),
+    }
+}
+
+/// The commands of a line of one of these classes.
+fn found(line: &str, classes: &[String], any_reader: bool, others: bool) -> Vec<CommandCheck> {
+    let mut found = Vec::new();
+    let wanted = Wanted {
+        classes,
+        any_reader,
+        others,
+    };
+    read(line, 0, &wanted, &mut found);
     found
 }
 
@@ -77,49 +103,30 @@ pub fn may_be_one_place(one: Option<&str>, other: Option<&str>) -> bool {
 /// Those of a line that run all of a project's tests, as far as its command says; among them tasks that may only check,
 /// which [`names_tests`] tells. Cost as of [`checks`].
 pub fn whole_test_runs(line: &str) -> Vec<CommandCheck> {
-    let mut found = Vec::new();
     // `git checkout` is no check
     let is_check = |hint: LiteralMatch| !line[hint.end..].starts_with("out");
-    let has_hint = TABLE.test_hints.any(line, is_check);
-    if has_hint && !line.contains("git stash") {
-        let wanted = Wanted {
-            classes: &TABLE.test_classes,
-            any_reader: true,
-            others: false,
-        };
-        read(line, 0, &wanted, &mut found);
-        found.retain(|run| test_scope(&run.words.join(" ")) == Some(TestScope::Whole));
+    if !TABLE.test_hints.any(line, is_check) || line.contains("git stash") {
+        return Vec::new();
     }
+    let mut found = found(line, &TABLE.test_classes, true, false);
+    found.retain(|run| test_scope(&run.words.join(" ")) == Some(TestScope::Whole));
     found
 }
 
 /// Those of a line that run tests, whichever and whatever reads their output. Cost as of [`checks`].
 pub fn test_commands(line: &str) -> Vec<CommandCheck> {
-    let mut found = Vec::new();
-    if TABLE.test_hints.is_match(line) {
-        let wanted = Wanted {
-            classes: &TABLE.test_classes,
-            any_reader: true,
-            others: false,
-        };
-        read(line, 0, &wanted, &mut found);
-        found.retain(|run| names_tests(&run.words) || test_scope(&run.words.join(" ")).is_some());
+    if !TABLE.test_hints.is_match(line) {
+        return Vec::new();
     }
+    let mut found = found(line, &TABLE.test_classes, true, false);
+    found.retain(|run| names_tests(&run.words) || test_scope(&run.words.join(" ")).is_some());
     found
 }
 
 /// Whether one of a line's commands checks, builds or tests, whatever reads its output. Cost as of [`checks`].
 pub fn checks_or_tests(line: &str) -> bool {
-    let mut found = Vec::new();
-    if TABLE.hints.is_match(line) || TABLE.test_hints.is_match(line) {
-        let wanted = Wanted {
-            classes: &TABLE.all_classes,
-            any_reader: true,
-            others: true,
-        };
-        read(line, 0, &wanted, &mut found);
-    }
-    !found.is_empty()
+    let may_be = TABLE.hints.is_match(line) || TABLE.test_hints.is_match(line);
+    may_be && !found(line, &TABLE.all_classes, true, true).is_empty()
 }
 
 /// The command says that tests are what it runs: `npm test`, but not `make check`.
@@ -233,18 +240,13 @@ pub fn only_lists(words: &[String]) -> bool {
 
 /// Those of a line that mend what checks find, whatever reads their output. Cost as of [`checks`].
 pub fn fixers(line: &str) -> Vec<CommandCheck> {
-    let mut found = Vec::new();
-    if TABLE.fix_hints.is_match(line) && !line.contains("git stash") {
-        let wanted = |classes| Wanted {
-            classes,
-            any_reader: true,
-            others: false,
-        };
-        read(line, 0, &wanted(&TABLE.classes), &mut found);
-        found.retain(|check| is_fixer(&check.words));
-        read(line, 0, &wanted(&TABLE.fix_classes), &mut found);
+    if !TABLE.fix_hints.is_match(line) || line.contains("git stash") {
+        return Vec::new();
     }
-    found
+    let mut fixers = found(line, &TABLE.classes, true, false);
+    fixers.retain(|check| is_fixer(&check.words));
+    fixers.extend(found(line, &TABLE.fix_classes, true, false));
+    fixers
 }
 
 /// The command mends what it finds: how it ends says nothing of what was wrong.

@@ -8,6 +8,7 @@ mod checks;
 pub mod history;
 mod judge;
 mod refine;
+mod said;
 mod standing;
 mod table;
 mod test_scope;
@@ -20,6 +21,7 @@ pub use checks::{
     only_lists, passes_end, printed_failure, printed_success, prints_only_faults, test_commands,
     watches_ci, whole_test_runs,
 };
+pub use said::{CheckWord, OwnChecks};
 pub use standing::{bare, is_setting, standing};
 pub use table::{Class, class};
 pub use test_scope::{TestScope, test_scope};

@@ -1,10 +1,13 @@
 //! How a command that checks ended, as far as the log tells: by the exit code of its line, or by what it printed.
 
-use crate::insight::facts::ran::RanCommand;
+use crate::insight::facts::line::LocatedItem;
+use crate::insight::facts::ran::{RUNNING, RanCommand};
 use crate::insight::facts::words::shortened;
+use crate::model::finding::Finding;
 use crate::rules::commands::{
-    CheckEnd, CommandCheck, checks as checks_of, is_absent, is_ci_open, is_clean, is_only_built,
-    is_written, only_lists, passes_end, prints_only_faults, test_commands,
+    CheckEnd, CommandCheck, bare, checks as checks_of, is_absent, is_ci_open, is_clean,
+    is_only_built, is_written, only_lists, passes_end, prints_only_faults, test_commands,
+    watches_ci,
 };
 use std::borrow::Cow;
 
@@ -14,9 +17,118 @@ const SAID_CHARS_MAX: usize = 60;
 /// It says which fault, not all of it.
 const FAULT_CHARS_MAX: usize = 110;
 
+/// How a check ended.
+pub(super) struct Ended {
+    /// `None` where nobody knows.
+    pub passed: Option<bool>,
+    /// What it said, where that is short.
+    pub said: Option<String>,
+    /// What it complained of first.
+    pub fault: Option<String>,
+}
+
+/// What the checks of a call's line came to, in their order.
+pub(super) fn ended(
+    line: &LocatedItem<'_>,
+    call: &RanCommand<'_>,
+    checks: &[CommandCheck],
+) -> Vec<Ended> {
+    let end = |(nth, check): (usize, &CommandCheck)| {
+        let word = own_word(line, checks, nth).filter(|_| !call.tells(check));
+        let passed = match word {
+            Some((passed, _)) => Some(passed),
+            None if watches_ci(bare(&check.words)) => match line.item.text.ends_with(RUNNING) {
+                true => None,
+                false => call.ci_state(check),
+            },
+            None if call.is_unclear() => None,
+            None => call.state(check),
+        };
+        let (well, ill) = match word {
+            Some((true, said)) => (Some(said), None),
+            Some((false, said)) => (None, Some(said).filter(|said| !said.is_empty())),
+            None => (None, None),
+        };
+        let well = well.and_then(told_word);
+        let ill = ill.map(|said| shortened(said.trim_end_matches(':'), FAULT_CHARS_MAX));
+        // of several, the last one said it
+        let is_last = nth + 1 == checks.len();
+        let own = || {
+            call.said(check)
+                .filter(|_| is_last && passed.is_some() && word.is_none())
+        };
+        let complained = || call.fault().filter(|_| word.is_none() || is_last);
+        Ended {
+            said: well.or_else(own),
+            fault: (passed == Some(false))
+                .then(|| complained().or(ill))
+                .flatten(),
+            passed,
+        }
+    };
+    checks.iter().enumerate().map(end).collect()
+}
+
+/// What the tool itself said of this check of a line: of a tool's checks as many as it said something of.
+fn own_word<'l>(
+    line: &LocatedItem<'l>,
+    checks: &[CommandCheck],
+    nth: usize,
+) -> Option<(bool, &'l str)> {
+    let said = line
+        .item
+        .findings
+        .iter()
+        .filter_map(|finding| match finding {
+            Finding::Checked { tool, passed, said } => {
+                Some((tool.as_str(), *passed, said.as_str()))
+            }
+            _ => None,
+        });
+    let said: Vec<_> = said.collect();
+    let (tool, ..) = said.iter().find(|(tool, ..)| is_of(&checks[nth], tool))?;
+    let words: Vec<_> = said.iter().filter(|(other, ..)| other == tool).collect();
+    let own = (0..checks.len()).filter(|at| is_of(&checks[*at], tool));
+    let own: Vec<usize> = own.collect();
+    let at = own.iter().position(|at| *at == nth)?;
+    let (_, passed, said) = words.get(at).filter(|_| own.len() == words.len())?;
+    Some((*passed, *said))
+}
+
+/// The check runs the tool.
+fn is_of(check: &CommandCheck, tool: &str) -> bool {
+    let base = |word: &String| {
+        word.rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let words: Vec<String> = check.words.iter().map(base).collect();
+    let begins = |at: usize| {
+        let mut words = words[at..].iter();
+        tool.split(' ')
+            .all(|part| words.next().is_some_and(|word| word == part))
+    };
+    check.program == tool || (0..words.len()).any(begins)
+}
+
+/// A tool's word that all is well, as it may be told.
+fn told_word(said: &str) -> Option<String> {
+    let said = said.trim_end_matches('.');
+    let said = said.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_told = is_clean(said) == Some(true) && said.chars().count() <= SAID_CHARS_MAX;
+    is_told.then(|| said.to_owned())
+}
+
 impl RanCommand<'_> {
+    /// The line's exit code is that of the check, as far as the line is shown.
+    fn tells(&self, check: &CommandCheck) -> bool {
+        let is_own = matches!(check.end, CheckEnd::Own | CheckEnd::First);
+        is_own && !self.command.ends_with('…') && !self.is_unclear()
+    }
+
     /// Nothing was wrong; `None` where nobody knows.
-    pub(super) fn state(&self, check: &CommandCheck) -> Option<bool> {
+    fn state(&self, check: &CommandCheck) -> Option<bool> {
         let is_cut = self.command.ends_with('…') || self.command.contains("<<");
         let is_absent = self.failed && is_absent(self.output);
         match check.end {
@@ -24,7 +136,7 @@ impl RanCommand<'_> {
             // a paper with an error in it is made, though its exit code is 1
             _ if self.failed && is_written(self.output) => Some(true),
             CheckEnd::Own if self.failed => Some(false),
-            CheckEnd::Own if only_lists(&check.words) => Some(self.is_silent()),
+            CheckEnd::Own if only_lists(&check.words) => self.lists_nothing(),
             CheckEnd::Own => Some(true),
             CheckEnd::First if self.failed || only_lists(&check.words) => None,
             CheckEnd::First => Some(true),
@@ -38,8 +150,20 @@ impl RanCommand<'_> {
         }
     }
 
+    /// It listed nothing; of a line of several commands nobody knows whose the output is.
+    fn lists_nothing(&self) -> Option<bool> {
+        let rest = self
+            .command
+            .strip_prefix("cd ")
+            .and_then(|rest| rest.split_once("&& "));
+        let rest = rest.map_or(self.command, |(_, rest)| rest);
+        let is_silent = self.is_silent();
+        let is_alone = !rest.contains([';', '|']) && !rest.contains("&&");
+        (is_silent || is_alone).then_some(is_silent)
+    }
+
     /// Of a script nobody knows which of its commands ran, or which of them failed.
-    pub(super) fn is_unclear(&self) -> bool {
+    fn is_unclear(&self) -> bool {
         const GUARDS: [&str; 4] = ["then", "else", "case", "exit"];
         let parts = || self.command.split(';').flat_map(|part| part.split("&&"));
         let first = |part: &str| part.split_whitespace().next().map(str::to_owned);
@@ -71,7 +195,7 @@ impl RanCommand<'_> {
     }
 
     /// The same of a command that waits for checks elsewhere.
-    pub(super) fn ci_state(&self, check: &CommandCheck) -> Option<bool> {
+    fn ci_state(&self, check: &CommandCheck) -> Option<bool> {
         let says = |flag: &str| check.words.iter().any(|word| word == flag);
         // without it `gh run watch` ends with 0 whatever it saw
         let is_told = says("checks") || says("--exit-status");
@@ -112,7 +236,7 @@ impl RanCommand<'_> {
     }
 
     /// What it complained of first; nothing where that only says that something failed.
-    pub(super) fn fault(&self) -> Option<String> {
+    fn fault(&self) -> Option<String> {
         let (end, said) = self.output.split_once(": ")?;
         let tells = end.starts_with("exit ") || end == "complained";
         // how a runner of tasks ends says nothing of the fault
@@ -124,7 +248,7 @@ impl RanCommand<'_> {
     }
 
     /// What the line printed, where that is of this command.
-    pub(super) fn said(&self, check: &CommandCheck) -> Option<String> {
+    fn said(&self, check: &CommandCheck) -> Option<String> {
         let said = self.output.trim().trim_end_matches('.');
         let said = said.strip_prefix("failed: ").unwrap_or(said);
         let said = passed_line(said).unwrap_or(said);

@@ -1,8 +1,11 @@
 //! Tests of what builds, linters and type checkers said.
 
 use super::*;
+use crate::insight::facts::ran::RUNNING;
 
+mod failing;
 mod outputs;
+mod own_words;
 
 const OK: [Finding; 1] = [Finding::Worked { key: 1 }];
 const FAILED: [Finding; 1] = [Finding::Failed { key: 1 }];
@@ -21,6 +24,7 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
             fault: _,
             failed_before,
             changed_after,
+            excuse: _,
             by_agent,
             fixed_by,
         } = run.what;
@@ -255,63 +259,6 @@ fn what_nobody_saw_the_end_of_is_not_told() {
     assert_eq!(told(&[(absent, &FAILED[..])]), Vec::<String>::new());
     let listed = "Action: Bash(gofmt -l .) → a.go";
     assert_eq!(told(&[(listed, &OK[..])]), ["gofmt -l . false "]);
-}
-
-#[test]
-fn what_failed_when_it_ran_last_is_left() {
-    let left = |calls: &[(&str, &[Finding])]| {
-        let lines = calls.iter().zip(1..).map(|((text, findings), line)| {
-            LocatedItem::sample(ItemKind::Digest, line, text, findings)
-        });
-        let lines: Vec<LocatedItem<'_>> = lines.collect();
-        failing(&checks(&lines).runs, &lines).map(|step| step.what)
-    };
-    let (build, lint) = ("Action: Bash(npm run build)", "Action: Bash(npm run lint)");
-    let failed = format!("{build} → exit 1: error: no such page");
-    let passed = format!("{build} → ok, no output");
-    let wants = Some("Failed when it ran last: npm run build".to_owned());
-    assert_eq!(left(&[(&failed, &FAILED)]), wants);
-    assert_eq!(left(&[(&failed, &FAILED), (&passed, &OK)]), None);
-    let other = format!("{lint} → ok, no output");
-    assert_eq!(
-        left(&[(&failed, &FAILED), (&other, &OK)]),
-        None,
-        "the program may be used otherwise"
-    );
-    let edit = [Finding::Changed {
-        path: "/p/a.ts".into(),
-        added: 1,
-        removed: 0,
-    }];
-    let edited = ("Action: Edit(a.ts) → +1 −0", &edit[..]);
-    let wants = "Failed, and not run again after the last change: npm run build";
-    let open = [(failed.as_str(), &FAILED[..]), edited];
-    assert_eq!(left(&open).as_deref(), Some(wants));
-    let check = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
-    assert_eq!(left(&[open[0], edited, check]), None, "that may be enough");
-}
-
-#[test]
-fn what_an_equal_check_passed_since_is_not_told_as_failed() {
-    let lint = (
-        "Action: Bash(npm run lint) → exit 1: one problem",
-        &FAILED[..],
-    );
-    for since in [
-        "Action: Bash(git ls-files -z | xargs -0 npx eslint) → ok, no output",
-        "Action: Bash(npx prettier --check .) → ok, no output",
-        "Action: Bash(gh run watch 7 --exit-status) → 40 lines, 2 KB",
-    ] {
-        let all = told(&[lint, (since, &OK[..])]);
-        assert!(!all.iter().any(|told| told.contains("lint")), "{all:?}");
-    }
-    let other = (
-        "Action: Bash(git commit -m 'Fix lint') → ok, no output",
-        &OK[..],
-    );
-    assert_eq!(told(&[lint, other]), ["npm run lint false "]);
-    let types = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
-    assert_eq!(told(&[lint, types])[0], "npm run lint false ");
 }
 
 #[test]

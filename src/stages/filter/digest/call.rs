@@ -6,7 +6,7 @@ use super::patch::{self, PatchChange};
 use super::script;
 use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::commands::history::{self, Act};
-use crate::rules::commands::{self, Counted};
+use crate::rules::commands::{self, Counted, OwnChecks};
 use crate::rules::documents;
 use crate::rules::test_runners;
 use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
@@ -42,6 +42,9 @@ pub const KEY: &str = "~key";
 
 /// Where shortened inputs keep what the command does to a history.
 pub const ACTS: &str = "~acts";
+
+/// Where shortened inputs keep the checks of a command that was cut.
+pub const CHECKS: &str = "~checks";
 
 /// Where shortened inputs keep whether the command can't run tests.
 pub const IDLE: &str = "~idle";
@@ -147,6 +150,19 @@ impl<'a> DigestCall<'a> {
             Some(_) if self.text(CLASS).is_some() => Vec::new(),
             Some(line) => history::acts(&line),
             None => history::of_tool(self.name).into_iter().collect(),
+        }
+    }
+
+    /// What is to be known of its command to read what its checks say of themselves.
+    pub fn own_checks(&self) -> OwnChecks {
+        if let Some(kept) = self.input.get(CHECKS) {
+            return OwnChecks::deserialize(kept).unwrap_or_default();
+        }
+        match self.command_line() {
+            Some(line) if self.text(CLASS).is_none() || !line.ends_with('…') => {
+                OwnChecks::of(&line)
+            }
+            _ => OwnChecks::default(),
         }
     }
 

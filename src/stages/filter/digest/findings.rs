@@ -72,7 +72,22 @@ impl Ended<'_> {
         let run = run.filter(|run| !is_hidden(run));
         found.extend(run.and_then(|run| tested(run, is_polled)));
         found.extend(self.tests.coverage.map(Finding::Coverage));
+        if policy.tool_content != Keep::Out {
+            self.checked(&mut found);
+        }
         found
+    }
+
+    /// What tools that check said of themselves.
+    fn checked(&self, found: &mut Vec<Finding>) {
+        let has_ended = matches!(self.status, CallStatus::Ok | CallStatus::Failed);
+        let checks = (has_ended && self.is_command()).then(|| self.call.own_checks());
+        let words = checks.map(|checks| checks.words(self.output.parts()));
+        found.extend(words.into_iter().flatten().map(|word| Finding::Checked {
+            tool: word.tool,
+            passed: word.passed,
+            said: line::folded(&self.output.masked(&word.said), TEXT_CHARS_MAX).into_owned(),
+        }));
     }
 
     fn failed(&self) -> Option<Finding> {

@@ -5,8 +5,8 @@
 //! once.
 
 use super::call::{
-    ACTS, CHANGED, CLASS, DigestCall, IDLE, KEY, LINES, PARAMS, SETTINGS, TITLE, TODOS, joined,
-    params,
+    ACTS, CHANGED, CHECKS, CLASS, DigestCall, IDLE, KEY, LINES, PARAMS, SETTINGS, TITLE, TODOS,
+    joined, params,
 };
 use super::files::{changed_lines, written_lines};
 use super::findings;
@@ -17,6 +17,7 @@ use super::todos;
 use crate::rules::secrets::Redactor;
 use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The input without what its digest doesn't need: a few hundred bytes, except for questions to a
 /// person; what is kept is masked first. About as fast as dropping what is left out.
@@ -50,6 +51,7 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
             ]);
             let acts = call.acts();
             kept.extend((!acts.is_empty()).then(|| (ACTS.to_owned(), json!(acts))));
+            kept.extend(kept_checks(&call));
         }
         _ => {}
     }
@@ -70,6 +72,16 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
         }
     }
     Value::Object(kept)
+}
+
+/// Of a command that will be cut.
+fn kept_checks(call: &DigestCall<'_>) -> Option<(String, Value)> {
+    let is_long = |line: Cow<'_, str>| line.len() > COMMAND_CHARS_MAX;
+    if call.input.get(CHECKS).is_none() && !call.command_line().is_some_and(is_long) {
+        return None;
+    }
+    let checks = call.own_checks();
+    (!checks.is_empty()).then(|| (CHECKS.to_owned(), json!(checks)))
 }
 
 fn kept_todos(call: &DigestCall<'_>, redactor: &Redactor) -> Option<(String, Value)> {
