@@ -92,6 +92,12 @@ pub enum Finding {
         question: String,
         /// The person's.
         answer: String,
+        /// The short name of the question; empty where it has none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        header: String,
+        /// What stands beside the option that the answer is; `None`: it is no option's name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        means: Option<String>,
     },
     /// A person approved a plan.
     Approved,

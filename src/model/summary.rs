@@ -31,8 +31,11 @@ pub struct Summary {
     pub requests: Vec<Sourced<String>>,
     /// Tasks that were finished, in that order.
     pub completed: Vec<Sourced<String>>,
-    /// What people chose, approved or said.
+    /// What people chose, approved or said: the surest ones.
     pub decisions: Vec<Sourced<Decision>>,
+    /// So many more of them.
+    #[serde(skip_serializing_if = "is_none")]
+    pub more_decisions: usize,
     /// What the agent says that it chose itself, without what people decided. Nobody else may have
     /// agreed to it.
     pub agent_decisions: Vec<Sourced<Decision>>,
@@ -75,6 +78,7 @@ impl Summary {
         retain(&mut self.requests, episodes);
         retain(&mut self.completed, episodes);
         retain(&mut self.decisions, episodes);
+        self.more_decisions = 0;
         retain(&mut self.agent_decisions, episodes);
         retain(&mut self.errors_resolved, episodes);
         retain(&mut self.config_changes, episodes);
@@ -130,6 +134,10 @@ impl Summary {
         self.files_modified
             .retain(|_| !told.next().unwrap_or_default());
     }
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A path below `root` as seen from there, one of a worktree in it or beside it as seen from the worktree;

@@ -44,6 +44,12 @@ pub fn is_against(sentence: &str) -> bool {
     has(&PEOPLE.against) && !has(&PEOPLE.affirms)
 }
 
+/// The sentence chooses among ways, and doesn't only ask for work: who lists it as a request may list it here too.
+pub fn is_choice(sentence: &str) -> bool {
+    let mut chooses = PEOPLE.chooses.iter();
+    !asks(sentence) && chooses.any(|chooses| chooses.is_match(&CueText::of(sentence)))
+}
+
 /// The line is a heading of decisions that its writer made.
 pub fn is_heading(line: &str) -> bool {
     const BYTES_MAX: usize = 60;
@@ -62,6 +68,7 @@ struct Table {
     asked: Option<CuePattern>,
     against: Option<CuePattern>,
     affirms: Option<CuePattern>,
+    chooses: Option<CuePattern>,
     headings: Option<CuePattern>,
     rows: Vec<Row>,
 }
@@ -136,6 +143,7 @@ struct Written {
     asked: Option<CuePattern>,
     against: Option<CuePattern>,
     affirms: Option<CuePattern>,
+    chooses: Option<CuePattern>,
     headings: Option<CuePattern>,
     patterns: Vec<WrittenRow>,
     #[cfg(test)]
@@ -186,6 +194,7 @@ impl Table {
             asked: written.asked,
             against: written.against,
             affirms: written.affirms,
+            chooses: written.chooses,
             headings: written.headings,
             rows: rows.collect(),
         }
@@ -240,6 +249,25 @@ mod tests {
     fn who_forbids_to_drop_something_decides_for_it() {
         assert!(is_against("don't use Redis") && is_against("remove the old list"));
         assert!(!is_against("don't remove the old list") && !is_against("keep the old list"));
+    }
+
+    #[test]
+    fn what_is_only_asked_for_chooses_nothing() {
+        for choice in [
+            "let's name it cart",
+            "I want to use option B",
+            "never round up",
+        ] {
+            assert!(is_choice(choice), "{choice}");
+        }
+        for plain in [
+            "the totals should be blue",
+            "we need to use other colors",
+            "can you use a table instead of a list?",
+            "then let's fix it",
+        ] {
+            assert!(!is_choice(plain), "{plain}");
+        }
     }
 
     #[test]

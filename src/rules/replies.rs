@@ -52,6 +52,30 @@ pub fn picks_several(words: &str) -> Option<Vec<String>> {
     Some(numbers.map(str::to_owned).collect())
 }
 
+/// The option that an answer picks before it says more: `3 and I'd even drop the old one`.
+pub fn picks_first(words: &str) -> Option<String> {
+    const BYTES_MAX: usize = 600;
+    let words = words.trim();
+    let read = CueText::of(words);
+    let found = TABLE.picks_first.captures(&read, 0);
+    let found = found.filter(|_| words.len() <= BYTES_MAX)?;
+    let name = found.name("option")?;
+    // `a but` is no pick
+    let is_named = name.starts_with(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+    is_named.then(|| name.to_lowercase())
+}
+
+/// A form's question asks nothing that its answer would decide: which part comes next, whether there is more to ask.
+pub fn is_idle_question(question: &str) -> bool {
+    TABLE.forms.steps.is_match(&CueText::of(question))
+}
+
+/// A form's answer chooses nothing: it leaves the choice to the agent, moves on, or asks something.
+pub fn is_idle_answer(answer: &str) -> bool {
+    let answer = answer.trim();
+    answer.ends_with('?') || TABLE.forms.leaves.is_match(&CueText::of(answer))
+}
+
 /// `A for carts`, `do B instead`: one of the letters A to F stands where a pick does.
 pub fn picks_by_letter(words: &str) -> bool {
     let lower = words.to_lowercase();
@@ -176,6 +200,16 @@ pub fn chooses_in(question: &str, words: &str) -> bool {
     named.any(|word| asked.iter().any(|asked| is_same(asked, word)))
 }
 
+/// The line leads to the points of a plan.
+pub fn leads_to_plan(line: &str) -> bool {
+    line.ends_with(':') && TABLE.plans.is_match(&CueText::of(line))
+}
+
+/// The question asks whether to do what was planned.
+pub fn asks_to_go_on(question: &str) -> bool {
+    question.ends_with('?') && TABLE.goes_on.is_match(&CueText::of(question))
+}
+
 /// The question proposes something.
 pub fn suggests(question: &str) -> bool {
     TABLE.suggests.is_match(&CueText::of(question))
@@ -186,6 +220,11 @@ pub fn proposes(sentence: &str) -> bool {
     let read = CueText::of(sentence);
     let is_other = TABLE.chores.is_match(&read) || TABLE.wonders.is_match(&read);
     TABLE.proposes.is_match(&read) && (!is_other || TABLE.insists.is_match(&read))
+}
+
+/// The sentence of a person leans to one way of several.
+pub fn leans(sentence: &str) -> bool {
+    !sentence.ends_with('?') && TABLE.leans.is_match(&CueText::of(sentence))
 }
 
 /// The proposal asks why it isn't done so.
@@ -220,19 +259,31 @@ struct Table {
     alternatives: CuePattern,
     steps: Vec<String>,
     otherwise: Vec<String>,
+    plans: CuePattern,
+    goes_on: CuePattern,
     suggests: CuePattern,
     proposes: CuePattern,
     wonders: CuePattern,
     insists: CuePattern,
     accepts: CuePattern,
+    leans: CuePattern,
     picks: Vec<CuePattern>,
     picks_several: CuePattern,
+    picks_first: CuePattern,
+    forms: Forms,
     names: CuePattern,
     letters: Letters,
     chores: CuePattern,
     options: Vec<String>,
     #[cfg(test)]
     samples: Samples,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Forms {
+    steps: CuePattern,
+    leaves: CuePattern,
 }
 
 #[derive(Deserialize)]
@@ -250,8 +301,14 @@ struct Samples {
     offers: BTreeMap<String, bool>,
     recommends: BTreeMap<String, bool>,
     several: BTreeMap<String, Vec<String>>,
+    first: BTreeMap<String, String>,
+    idle_questions: BTreeMap<String, bool>,
+    idle_answers: BTreeMap<String, bool>,
     proposes: BTreeMap<String, bool>,
     accepts: BTreeMap<String, bool>,
+    plans: BTreeMap<String, bool>,
+    goes_on: BTreeMap<String, bool>,
+    leans: BTreeMap<String, bool>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("replies")));
@@ -285,6 +342,24 @@ mod tests {
         }
         for (words, wants) in written.samples.accepts {
             assert_eq!(accepts(&words), wants, "{words}");
+        }
+        for (line, wants) in written.samples.plans {
+            assert_eq!(leads_to_plan(&line), wants, "{line}");
+        }
+        for (question, wants) in written.samples.goes_on {
+            assert_eq!(asks_to_go_on(&question), wants, "{question}");
+        }
+        for (sentence, wants) in written.samples.leans {
+            assert_eq!(leans(&sentence), wants, "{sentence}");
+        }
+        for (words, wants) in written.samples.first {
+            assert_eq!(picks_first(&words).unwrap_or_default(), wants, "{words}");
+        }
+        for (question, wants) in written.samples.idle_questions {
+            assert_eq!(is_idle_question(&question), wants, "{question}");
+        }
+        for (answer, wants) in written.samples.idle_answers {
+            assert_eq!(is_idle_answer(&answer), wants, "{answer}");
         }
         for (words, wants) in written.samples.several {
             assert_eq!(picks_several(&words).unwrap_or_default(), wants, "{words}");

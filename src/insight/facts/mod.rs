@@ -161,7 +161,9 @@ fn in_the_middle(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
 
 /// What was decided, checked and mended on the way.
 fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
-    [summary.decisions, summary.agent_decisions] = decided::listed(lines);
+    let decided = decided::listed(lines);
+    (summary.decisions, summary.more_decisions) = (decided.people, decided.more);
+    summary.agent_decisions = decided.agent;
     summary.tests = test_runs::test_runs(lines);
     let runs = other_counts::counted(lines);
     let said = summary.result.iter_mut().chain(&mut summary.steps);

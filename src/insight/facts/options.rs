@@ -24,6 +24,21 @@ pub(super) fn option_of(agent: &str, name: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// The other options of the list in which this one stands: with names of its kind, in a row from the first.
+pub(super) fn others(agent: &str, name: &str) -> Vec<String> {
+    const NUMBERS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    const LETTERS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+    let names: &[&str] = match name.starts_with(|c: char| c.is_ascii_digit()) {
+        true => &NUMBERS,
+        false => &LETTERS,
+    };
+    let all = names
+        .iter()
+        .map_while(|other| Some((other, option_of(agent, other)?)));
+    let others = all.filter(|(other, _)| !other.eq_ignore_ascii_case(name));
+    others.map(|(_, option)| option).collect()
+}
+
 const LAST: &str = "last";
 
 /// Which of a list.

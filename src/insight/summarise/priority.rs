@@ -21,6 +21,7 @@ fn includes(policy: &SummaryPolicy, field: &SummaryField) -> bool {
 pub fn included(mut facts: Summary, policy: &SummaryPolicy) -> Summary {
     if !policy.decisions {
         facts.decisions.clear();
+        facts.more_decisions = 0;
     }
     if !policy.errors_resolved {
         facts.errors_resolved.clear();

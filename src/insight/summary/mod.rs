@@ -13,6 +13,7 @@ use crate::model::summary::{
     Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, SessionOutcome, Sourced,
     Summary,
 };
+use crate::rules::decisions::is_choice;
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::is_idle;
 use crate::rules::words::content_words;
@@ -98,12 +99,19 @@ pub fn sections(summary: &Summary) -> String {
         let mut requests = summary.requests.iter();
         requests.any(|request| request.line == line && request.what.starts_with('“'))
     };
-    let is_asked = |told: &Decision| objective.is_some_and(|asked| stands_in(told, asked));
+    let is_asked = |told: &Decision| {
+        let mut requests = summary.requests.iter();
+        objective.is_some_and(|asked| stands_in(told, asked))
+            || requests.any(|request| is_requested(told, &request.what))
+    };
     let decisions = decisions
         .filter(|told| says_what(&told.what) && !is_agreed(told.line) && !is_asked(&told.what));
     let decisions = decisions.map(|told| decision(&told.what));
+    let more = summary.more_decisions;
+    let more = (more > 0).then(|| format!("- and {more} more"));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
-    section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
+    let decisions = decisions.chain(more).chain(llm_decisions);
+    section(&mut out, "Key Decisions", decisions);
     let by_agent = bullets(&summary.agent_decisions, |told| told.decision.clone());
     section(&mut out, "Decisions by the Agent", by_agent);
     section(&mut out, "Test Results", test_results::tests(summary, llm));
@@ -169,7 +177,7 @@ fn decision(decision: &Decision) -> String {
         Some(question) if question.contains("? ") || question.ends_with('?') => {
             format!("- {question} → **{chosen}**")
         }
-        Some(about) => format!("- **{chosen}**: {about}"),
+        Some(about) => format!("- **{}**: {about}", chosen.trim_end_matches('.')),
         None => format!("- **{chosen}**"),
     };
     text.push_str(&undone(decision));
@@ -192,6 +200,15 @@ fn says_what(decision: &Decision) -> bool {
 fn stands_in(told: &Decision, text: &str) -> bool {
     let words = told.decision.trim_end_matches(['.', '…']);
     told.about.is_none() && text.contains(words)
+}
+
+/// It is told with what came of it; a choice is a decision all the same.
+fn is_requested(told: &Decision, request: &str) -> bool {
+    let asked = request.split(" → ").next().unwrap_or_default();
+    let is_plain = told.about.is_none() && !is_choice(&told.decision);
+    let asked = content_words(asked);
+    let own = content_words(&told.decision);
+    is_plain && !own.is_empty() && own.iter().all(|word| asked.contains(word))
 }
 
 /// `Which would you prefer?`

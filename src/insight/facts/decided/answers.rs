@@ -3,25 +3,91 @@
 use super::super::line::LocatedItem;
 use super::super::options::{beside, option_of};
 use super::super::words;
+use super::made::{ANSWERED, Choice};
 use crate::model::finding::Finding;
 use crate::model::summary::Decision;
-use crate::rules::replies::{is_chore, picks_by_letter};
+use crate::rules::replies::{is_chore, is_idle_answer, is_idle_question, picks_by_letter};
+use crate::rules::tools::{AnswerKind, tool};
+use crate::rules::words::sentences;
 
-/// An answer to the agent's question, or a plan that somebody approved.
-pub(super) fn answered(finding: &Finding, line: &LocatedItem<'_>) -> Option<Decision> {
-    match finding {
-        Finding::Answered { question, answer } => Some(Decision {
-            decision: answer.trim_end_matches(RECOMMENDED).trim_end().to_owned(),
-            about: Some(question.clone()),
-            ..Decision::default()
-        }),
-        Finding::Approved => Some(Decision {
-            decision: words::inside_parentheses(line.words())?.to_owned(),
-            about: Some("plan approved".to_owned()),
-            ..Decision::default()
-        }),
-        _ => None,
+/// An answer to the agent's question that chooses something, or a plan that somebody approved.
+pub(super) fn answered(finding: &Finding, line: &LocatedItem<'_>) -> Option<Choice> {
+    let (rank, header) = (ANSWERED, String::new());
+    let (decision, about, header) = match finding {
+        Finding::Answered {
+            question,
+            answer,
+            header,
+            means,
+        } => {
+            let answer = answer.trim_end_matches(RECOMMENDED).trim_end();
+            let is_short = answer.split_whitespace().count() <= LABEL_WORDS_MAX;
+            let is_label = means.is_some() || is_short;
+            if is_idle_answer(answer) || is_label && is_idle_question(question) {
+                return None;
+            }
+            let means = means.as_deref().unwrap_or_default();
+            let decision = match says_little(answer) {
+                true => with_meaning(answer, means),
+                false => answer.to_owned(),
+            };
+            (decision, asked(question, header), header.clone())
+        }
+        Finding::Approved => {
+            let plan = words::inside_parentheses(line.words())?;
+            (plan.to_owned(), "plan approved".to_owned(), header)
+        }
+        _ => return None,
+    };
+    let decision = Decision {
+        decision,
+        about: Some(about),
+        ..Decision::default()
+    };
+    Some(Choice {
+        header,
+        ..Choice::of(rank, decision)
+    })
+}
+
+/// Names of options have few words.
+const LABEL_WORDS_MAX: usize = 4;
+
+/// `Hybrid`, `Both`: without what stands beside it nobody knows what that is.
+fn says_little(label: &str) -> bool {
+    const WORDS_MAX: usize = 2;
+    label.split_whitespace().count() <= WORDS_MAX
+}
+
+/// `Hybrid (carts are shared at once, and may be hidden)`.
+fn with_meaning(label: &str, means: &str) -> String {
+    const CHARS_MAX: usize = 120;
+    let first = sentences(means).next().unwrap_or_default();
+    let first = words::shortened(first.trim_end_matches('.'), CHARS_MAX);
+    match first.is_empty() {
+        true => label.to_owned(),
+        false => format!("{label} ({first})"),
     }
+}
+
+/// A long question in short: its last sentence, or the name that the form gives it.
+fn asked(question: &str, header: &str) -> String {
+    const CHARS_MAX: usize = 140;
+    let is_short = |text: &str| text.chars().count() <= CHARS_MAX;
+    let last = sentences(question).last().filter(|last| is_short(last));
+    match last {
+        _ if is_short(question) => question.to_owned(),
+        Some(last) if last.ends_with('?') && !words::points_back(last) => last.to_owned(),
+        _ if !header.is_empty() => format!("{}?", header.trim_end_matches('?')),
+        _ => question.to_owned(),
+    }
+}
+
+/// What a form asked that a person refused.
+pub(super) fn refused<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+    let (name, _) = line.words().split_once('(')?;
+    let is_form = tool(name).answer == AnswerKind::Ask;
+    words::inside_parentheses(line.words()).filter(|_| is_form)
 }
 
 /// Stands behind the answer that an agent would choose.
@@ -91,6 +157,7 @@ fn numbered_line(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::exchange::ItemKind;
 
     #[test]
     fn each_numbered_answer_is_told_with_what_was_asked_under_its_number() {
@@ -131,5 +198,98 @@ mod tests {
         assert_eq!(told("I have no idea what A and B mean"), None);
         assert_eq!(told("the shop of A and B"), None);
         assert_eq!(told("is A better than B?"), None);
+    }
+
+    /// What a person answered in forms: question, header, answer, what stands beside the option.
+    fn forms(all: &[(&str, &str, &str, Option<&str>)]) -> Vec<(String, String)> {
+        let findings = all.iter().map(|(question, header, answer, means)| {
+            [Finding::Answered {
+                question: (*question).into(),
+                answer: (*answer).into(),
+                header: (*header).into(),
+                means: means.map(str::to_owned),
+            }]
+        });
+        let findings: Vec<[Finding; 1]> = findings.collect();
+        let lines = findings.iter().zip(1..);
+        let lines = lines.map(|(found, n)| {
+            LocatedItem::sample(ItemKind::Digest, n, "Action: AskUserQuestion", found)
+        });
+        let told = super::super::decided(&lines.collect::<Vec<_>>()).into_iter();
+        told.map(|told| (told.what.decision, told.what.about.unwrap_or_default()))
+            .collect()
+    }
+
+    #[test]
+    fn a_forms_answer_is_told_where_it_chooses_with_what_it_means() {
+        let store = "Where do totals live?";
+        let hybrid = Some("A table first, and a file for old carts. Slower.");
+        let wants = |answer: &str| vec![(answer.to_owned(), store.to_owned())];
+        assert_eq!(
+            forms(&[(store, "Store", "Hybrid", hybrid)]),
+            wants("Hybrid (A table first, and a file for old carts)")
+        );
+        let label = "A file for each of the carts";
+        assert_eq!(forms(&[(store, "Store", label, hybrid)]), wants(label));
+        for (question, answer) in [
+            (store, "You decide"),
+            (store, "what does a file cost?"),
+            (
+                "More questions about carts, or the next area?",
+                "More questions",
+            ),
+            (
+                "What would you like to do with this todo?",
+                "Work on it now",
+            ),
+        ] {
+            assert_eq!(forms(&[(question, "Next", answer, Some("Go on."))]), []);
+        }
+        let own = "work on it, but keep it on this branch";
+        let todo = "What would you like to do with this todo?";
+        assert_eq!(
+            forms(&[(todo, "Next", own, None)]),
+            [(own.into(), todo.into())]
+        );
+        let long = format!("{} Which shop gets a row?", "Carts have rows. ".repeat(9));
+        assert_eq!(
+            forms(&[(&long, "Rows", "Two of the rows", None)])[0].1,
+            "Which shop gets a row?"
+        );
+        let long = format!(
+            "Shall we store {} rows of it?",
+            "one, two, three, ".repeat(9)
+        );
+        assert_eq!(
+            forms(&[(&long, "Rows", "All of the rows", None)])[0].1,
+            "Rows?"
+        );
+    }
+
+    #[test]
+    fn what_a_form_asks_again_is_told_once() {
+        let first = (
+            "How are carts shared, at once or on demand?",
+            "Sharing",
+            "All carts at once",
+            None,
+        );
+        let again = (
+            "Given the cost, how are carts shared?",
+            "Sharing",
+            "Each cart on demand",
+            None,
+        );
+        let other = (
+            "Who may share them?",
+            "Sharing",
+            "Only the owner does",
+            None,
+        );
+        assert_eq!(
+            forms(&[first, again]),
+            [("Each cart on demand".into(), again.0.into())]
+        );
+        assert_eq!(forms(&[first, other]).len(), 2, "another matter");
     }
 }

@@ -3,7 +3,7 @@
 use super::super::points::{is_point, without_mark};
 use super::super::words;
 use crate::model::summary::Decision;
-use crate::rules::replies::{declines, named, offers_several, offers_work};
+use crate::rules::replies::{declines, leads_to_plan, named, offers_several, offers_work};
 use crate::rules::requests::{RequestKind, request};
 use crate::rules::words::sentences;
 
@@ -38,6 +38,26 @@ pub(super) fn add_points(decision: &mut String, prompt: &str) {
         text.push_str(&point);
     }
     decision.push_str(&text);
+}
+
+/// The points of the last plan in an agent's words, the first ones in short: `Plan: round once; drop the old list`.
+pub(super) fn planned(agent: &str) -> Option<String> {
+    const POINTS_MAX: usize = 3;
+    const CHARS_MAX: usize = 90;
+    let lines = agent.lines().map(words::folded);
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    let at = lines.iter().rposition(|line| leads_to_plan(line))?;
+    let below = lines[at + 1..].iter().take_while(|line| is_point(line));
+    let points: Vec<&str> = below.map(|point| without_mark(point)).collect();
+    let told = points.iter().take(POINTS_MAX);
+    let mut told: Vec<String> = told
+        .map(|point| words::shortened(point.trim_end_matches(['.', ':']), CHARS_MAX))
+        .collect();
+    match points.len().saturating_sub(POINTS_MAX) {
+        0 => {}
+        more => told.push(format!("and {more} more")),
+    }
+    (points.len() > 1).then(|| format!("{} {}", lines[at], told.join("; ")))
 }
 
 /// Of a long reply its first sentence.

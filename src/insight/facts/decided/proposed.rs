@@ -2,7 +2,7 @@
 
 use crate::model::summary::Decision;
 use crate::rules::prose::sentences_of;
-use crate::rules::replies::{accepts, proposes};
+use crate::rules::replies::{accepts, leans, proposes};
 
 /// Shorter ones don't say what: `could we?`
 const BYTES_MIN: usize = 24;
@@ -20,6 +20,17 @@ pub(super) fn proposed(words: &str, answer: Option<&str>) -> Option<Decision> {
     let one = sentences_of(words, |_| true).find(is_one)?;
     Some(Decision {
         decision: one,
+        ..Decision::default()
+    })
+}
+
+/// What a person leans to who answers a form that they refused in their own words, where the agent agrees.
+pub(super) fn leant(words: &str, question: &str, answer: Option<&str>) -> Option<Decision> {
+    answer.filter(|answer| accepts(answer))?;
+    let one = sentences_of(words, |_| true).find(|sentence| leans(sentence))?;
+    Some(Decision {
+        decision: one,
+        about: Some(question.to_owned()),
         ..Decision::default()
     })
 }

@@ -48,6 +48,13 @@ pub(super) fn before_terminal(words: &str) -> &str {
     words
 }
 
+/// A line of a list without its mark.
+pub(super) fn bare(sentence: &str) -> &str {
+    let marks = ["- ", "* ", "• "];
+    let mut rest = marks.iter().filter_map(|mark| sentence.strip_prefix(mark));
+    rest.next().unwrap_or(sentence).trim_start()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! What counts as a decision, whose it is, and that it is told once.
 
+mod replies;
+
 use super::*;
 
 /// What people decided in a talk: each turn is `a` (the agent), `p` (a person) or `t` (an
@@ -186,7 +188,8 @@ fn a_decision_is_told_once_and_whole() {
         .collect();
     let talk: Vec<(char, &str)> = many.iter().map(|said| ('p', said.as_str())).collect();
     let texts = texts(&talk);
-    assert_eq!(listed(&lines(&texts))[0].len(), DECISIONS_MAX);
+    let told = listed(&lines(&texts));
+    assert_eq!((told.people.len(), told.more), (DECISIONS_MAX, 8));
     assert_eq!(decided(&lines(&texts)).len(), many.len());
 }
 
@@ -226,6 +229,8 @@ fn a_chosen_answer_of_a_form_has_no_recommendation() {
     let findings = [Finding::Answered {
         question: "Which store?".into(),
         answer: "Redis (Recommended)".into(),
+        header: String::new(),
+        means: None,
     }];
     let line = LocatedItem::sample(ItemKind::Digest, 1, "Action: AskUserQuestion", &findings);
     let told = decided(&[line]);

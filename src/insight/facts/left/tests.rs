@@ -7,6 +7,8 @@ fn what_somebody_chose_last_is_what_is_not_finished() {
     let chosen = [Finding::Answered {
         question: "Shall I plan it?".into(),
         answer: "Plan the cart".into(),
+        header: String::new(),
+        means: None,
     }];
     let lines = [
         LocatedItem::sample(ItemKind::Prompt, 1, "User: what would a cart cost?", &[]),

@@ -288,6 +288,20 @@ impl<'a> DigestCall<'a> {
         many.chain(one)
     }
 
+    /// The short name of a question, and what stands beside each of its options.
+    pub fn form(&self, question: &str) -> (&'a str, Vec<(&'a str, &'a str)>) {
+        let text = |of: &'a Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or("");
+        let list = self.input.get("questions").and_then(Value::as_array);
+        let mut all = list.into_iter().flatten();
+        let Some(asked) = all.find(|asked| text(asked, "question") == question) else {
+            return ("", Vec::new());
+        };
+        let options = asked.get("options").and_then(Value::as_array);
+        let options = options.into_iter().flatten();
+        let options = options.map(|one| (text(one, "label"), text(one, "description")));
+        (text(asked, "header"), options.collect())
+    }
+
     /// A plan's title: its first line without the marks of a heading.
     pub fn title(&self) -> Option<&'a str> {
         let plan = self.text(TITLE).or_else(|| self.text("plan"))?;

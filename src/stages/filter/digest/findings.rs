@@ -192,19 +192,25 @@ impl Ended<'_> {
         }
     }
 
+    fn answer(&self, question: &str, answer: &str) -> Finding {
+        let (header, options) = self.call.form(question);
+        let mut options = options.into_iter();
+        let chosen = options.find(|(label, _)| *label == answer.trim());
+        Finding::Answered {
+            question: line::folded(question, usize::MAX).into_owned(),
+            answer: line::folded(answer, usize::MAX).into_owned(),
+            header: line::folded(header, TEXT_CHARS_MAX).into_owned(),
+            means: chosen.map(|(_, means)| line::folded(means, TEXT_CHARS_MAX).into_owned()),
+        }
+    }
+
     /// What a person answered: theirs, whatever is kept of results.
     fn answered(&self, found: &mut Vec<Finding>) {
         match self.call.row.answer {
             AnswerKind::Ask if self.output.quotes_people => {
                 let answers = people::answers(self.call, self.result, self.output);
-                found.extend(
-                    answers
-                        .into_iter()
-                        .map(|(question, answer)| Finding::Answered {
-                            question: line::folded(&question, usize::MAX).into_owned(),
-                            answer: line::folded(&answer, usize::MAX).into_owned(),
-                        }),
-                );
+                let each = answers.into_iter();
+                found.extend(each.map(|(question, answer)| self.answer(&question, &answer)));
             }
             AnswerKind::Approve => found.push(Finding::Approved),
             _ => {}

@@ -163,7 +163,12 @@ fn shorten_unknown(input: Value) -> Value {
 fn questions(call: &DigestCall<'_>) -> Option<(String, Value)> {
     let kept: Vec<Value> = call
         .questions()
-        .map(|(id, text)| json!({"id": id, "question": text}))
+        .map(|(id, text)| {
+            let (header, options) = call.form(text);
+            let option = |(label, means): &(&str, &str)| json!({"label": label, "description": line::folded(means, TEXT_CHARS_MAX)});
+            let options: Vec<Value> = options.iter().map(option).collect();
+            json!({"id": id, "question": text, "header": header, "options": options})
+        })
         .collect();
     (!kept.is_empty()).then(|| ("questions".to_owned(), kept.into()))
 }

@@ -476,13 +476,23 @@ fn answers_plans_and_tasks_are_told_unless_results_are_left_out() {
     );
     let mut asked = ok("");
     asked.facts.answers = vec![("Which port?".into(), "8080".into())];
+    let answered = |header: &str, means: Option<&str>| Finding::Answered {
+        question: "Which port?".into(),
+        answer: "8080".into(),
+        header: header.into(),
+        means: means.map(str::to_owned),
+    };
     let question = json!({"questions": [{"question": "Which port?"}]});
     assert_eq!(
         found("AskUserQuestion", question, &asked),
-        [Finding::Answered {
-            question: "Which port?".into(),
-            answer: "8080".into(),
-        }]
+        [answered("", None)]
+    );
+    let options = json!([{"label": "80", "description": "as root"}, {"label": "8080", "description": "the shop's"}]);
+    let question =
+        json!({"questions": [{"question": "Which port?", "header": "Port", "options": options}]});
+    assert_eq!(
+        found("AskUserQuestion", question, &asked),
+        [answered("Port", Some("the shop's"))]
     );
     let out = FilterPolicy {
         tool_content: Keep::Out,
