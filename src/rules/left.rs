@@ -95,7 +95,8 @@ pub fn is_past(step: &str) -> bool {
     let first = step.split(' ').next().unwrap_or_default();
     let is_deed = first.ends_with("ed") && !first.ends_with("eed") && !first.ends_with("bed");
     let step = step.trim_end_matches(['.', '!', ' ', '✅']);
-    is_deed || step.ends_with(" as completed") || step.ends_with(" as done")
+    let marked = ["marked as completed", "marked as done"];
+    is_deed || step.ends_with(" as completed") || marked.iter().any(|mark| step.contains(mark))
 }
 
 #[derive(Deserialize)]
@@ -152,7 +153,11 @@ mod tests {
 
     #[test]
     fn steps_that_were_done_are_no_steps() {
-        for step in ["Notified the reviewer", "Both tasks marked as completed."] {
+        for step in [
+            "Notified the reviewer",
+            "Both tasks marked as completed.",
+            "Both tasks marked as done in the list",
+        ] {
             assert!(is_past(step), "{step}");
         }
         for step in [

@@ -1,5 +1,6 @@
 //! What an agent's last words say about how far it is, as a table (`outcome.yaml`).
 
+use super::cue_pattern::{CuePattern, CueText};
 use super::literals::LiteralFinder;
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
@@ -62,6 +63,16 @@ pub fn says_nothing(sentence: &str) -> bool {
 /// A sentence of what is done only if something else happens: nobody is at it.
 pub fn is_conditional(sentence: &str) -> bool {
     TABLE.conditional.begin(&sentence.to_lowercase())
+}
+
+/// Who announces this looks around before what was asked is begun.
+pub fn prepares(sentence: &str) -> bool {
+    TABLE.prepares.pattern.is_match(&CueText::of(sentence))
+}
+
+/// Who says so waits for a task, or for somebody's orders, and has nothing to do.
+pub fn is_unemployed(sentence: &str) -> bool {
+    TABLE.unemployed.is_match(&CueText::of(sentence))
 }
 
 /// After the last end of a sentence that something follows.
@@ -139,6 +150,8 @@ struct Written {
     announces: Announcements,
     unless: Phrases,
     conditional: Phrases,
+    prepares: Preparations,
+    unemployed: CuePattern,
     vague: Vec<String>,
     stopped: WrittenCues,
     #[cfg(test)]
@@ -150,6 +163,14 @@ struct Written {
 struct Announcements {
     holds: Phrases,
     begins: Phrases,
+    #[cfg(test)]
+    samples: BTreeMap<String, bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Preparations {
+    pattern: CuePattern,
     #[cfg(test)]
     samples: BTreeMap<String, bool>,
 }
@@ -169,6 +190,9 @@ mod tests {
         }
         for (sentence, wants) in &TABLE.announces.samples {
             assert_eq!(announces(sentence), *wants, "{sentence}");
+        }
+        for (sentence, wants) in &TABLE.prepares.samples {
+            assert_eq!(prepares(sentence), *wants, "{sentence}");
         }
         TABLE.stopped.samples.hold(|words| STOPPED.says(words));
     }

@@ -64,6 +64,11 @@ pub fn says_ci_ended(words: &str) -> bool {
     TABLE.ci_ended.found(words).next().is_some()
 }
 
+/// The words say that checks elsewhere go on.
+pub fn says_ci_runs(words: &str) -> bool {
+    TABLE.ci_runs.found(words).next().is_some()
+}
+
 /// The sentence of an agent's words that says of what fails or complains that it isn't of this work.
 pub fn excuse(words: &str) -> Option<&str> {
     let mut said = TABLE.others.found(words);
@@ -138,6 +143,7 @@ struct Written {
     checks_pass: WrittenCues,
     ci_passes: WrittenCues,
     ci_ended: WrittenCues,
+    ci_runs: WrittenCues,
     passes_list: WrittenCues,
     excuses: WrittenCues,
     of_tests: WrittenCues,
@@ -155,6 +161,7 @@ struct Table {
     checks_pass: SentenceCues,
     ci_passes: SentenceCues,
     ci_ended: SentenceCues,
+    ci_runs: SentenceCues,
     passes_list: SentenceCues,
     excuses: SentenceCues,
     of_tests: SentenceCues,
@@ -174,6 +181,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         checks_pass: written.checks_pass.into(),
         ci_passes: written.ci_passes.into(),
         ci_ended: written.ci_ended.into(),
+        ci_runs: written.ci_runs.into(),
         passes_list: written.passes_list.into(),
         excuses: written.excuses.into(),
         of_tests: written.of_tests.into(),
@@ -205,6 +213,7 @@ mod tests {
         let ci = &written.ci_passes.samples;
         ci.hold(|words| ci_passes(words).is_some());
         written.ci_ended.samples.hold(says_ci_ended);
+        written.ci_runs.samples.hold(says_ci_runs);
         written
             .passes_list
             .samples

@@ -1,13 +1,13 @@
 //! What the agent asked last, where nobody answered.
 
 use super::line::LocatedItem;
-use super::words::folded;
+use super::words::{folded, points_back};
 use crate::insight::outcome::is_aside;
 use crate::insight::summary::short;
 use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
 use crate::rules::requests::offered;
-use crate::rules::words::sentences;
+use crate::rules::words::{content_words, sentences};
 
 /// Stands before what nobody answered.
 pub const UNANSWERED: &str = "Unanswered: ";
@@ -50,7 +50,7 @@ fn last_paragraph(words: &str) -> Option<String> {
     (!paragraph.contains("```")).then(|| folded(paragraph))
 }
 
-/// Sentences that ask, in the last paragraph that isn't code.
+/// Sentences that ask, in the last paragraph that isn't code; what the first of them hangs on stands before it.
 fn questions(words: &str) -> Vec<String> {
     let Some(text) = last_paragraph(words) else {
         return Vec::new();
@@ -59,10 +59,37 @@ fn questions(words: &str) -> Vec<String> {
         let bare = sentence.trim_end_matches(['*', '_', '"', ')']);
         bare.ends_with('?')
     };
-    let asked = sentences(&text).filter(asks);
+    let plain = |sentence: &str| sentence.trim_start_matches(['-', '*', ' ']).to_owned();
+    let all: Vec<&str> = sentences(&text).collect();
+    let mut asked: Vec<String> = all.iter().copied().filter(asks).map(plain).collect();
+    let first = all.iter().position(asks);
+    let before = first.and_then(|at| all[..at].last());
+    if let (Some(before), Some(first)) = (before, asked.first())
+        && is_dependent(first, before)
+    {
+        asked.insert(0, plain(before));
+    }
     asked
-        .map(|sentence| sentence.trim_start_matches(['-', '*', ' ']).to_owned())
-        .collect()
+}
+
+/// `Go ahead?`, `Want me to push it?` behind the command for it: nobody knows to what, or not with what.
+fn is_dependent(question: &str, before: &str) -> bool {
+    const VAGUE_WORDS_MAX: usize = 2;
+    let is_vague = content_words(question).len() <= VAGUE_WORDS_MAX;
+    let names_command = || before.contains('`') && points_back(question);
+    let chars = question.chars().count() + before.chars().count();
+    chars < QUESTIONS_CHARS_MAX && is_vague && (names_command() || question.split(' ').count() <= 3)
+}
+
+/// The step is a question that stands right behind this sentence, or has it in it: it says itself what is open.
+pub(super) fn asks_behind(step: &str, said: &str, words: &str) -> bool {
+    let Some(asked) = step.strip_prefix(UNANSWERED) else {
+        return false;
+    };
+    let text = last_paragraph(words).unwrap_or_default();
+    let first = sentences(asked).next().unwrap_or_default();
+    let mut pairs = sentences(&text).zip(sentences(&text).skip(1));
+    pairs.any(|(one, next)| one == said && next == first) || asked.contains(said)
 }
 
 #[cfg(test)]
@@ -119,6 +146,10 @@ mod tests {
             ),
             ("```\nwhat?\n```", vec![]),
             ("**Shall I go on?**", vec!["Shall I go on?"]),
+            (
+                "All is in. It takes `git push -f`. Shall I push it?",
+                vec!["It takes `git push -f`.", "Shall I push it?"],
+            ),
         ] {
             assert_eq!(questions(words), wants, "{words}");
         }

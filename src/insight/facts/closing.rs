@@ -52,7 +52,8 @@ pub fn listed(sentence: &str) -> Vec<String> {
     if parts.len() < 2 { Vec::new() } else { parts }
 }
 
-/// The agent's last words. Where the last request changed nothing, those before it still stand: they come second.
+/// The agent's last words. A report right before them, and where the last request changed nothing the words before it,
+/// still stand: they come behind.
 pub fn closing<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Vec<&'l LocatedItem<'t>> {
     let is_said = |line: &&LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
     let mut all: Vec<&LocatedItem<'_>> = lines.iter().rev().find(is_said).into_iter().collect();
@@ -63,6 +64,7 @@ pub fn closing<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Vec<&'l LocatedItem<'t>>
         return all;
     };
     let (before, turn) = lines.split_at(at);
+    all.extend(reported(turn));
     if turn.iter().any(may_change) {
         return all;
     }
@@ -71,6 +73,25 @@ pub fn closing<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Vec<&'l LocatedItem<'t>>
         all.extend(before[since..].iter().rev().find(is_said));
     }
     all
+}
+
+/// The report before last words that only say so, where nothing was changed between.
+fn reported<'l, 't>(turn: &'l [LocatedItem<'t>]) -> Option<&'l LocatedItem<'t>> {
+    const REPORT_BYTES_MIN: usize = 300;
+    const LAST_BYTES_MAX: usize = 200;
+    let is_said = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Agent;
+    let last = turn.iter().rposition(is_said)?;
+    let before = turn[..last].iter().rposition(is_said)?;
+    let said = turn[before].words();
+    let is_list = said
+        .lines()
+        .filter(|line| line.starts_with(['-', '*', '✅', '1']))
+        .count()
+        > 1;
+    let is_report = said.len() >= REPORT_BYTES_MIN && is_list;
+    let is_short = turn[last].words().len() <= LAST_BYTES_MAX;
+    let is_still = !turn[before..].iter().any(may_change);
+    (is_report && is_short && is_still).then(|| &turn[before])
 }
 
 /// Calls changed files.

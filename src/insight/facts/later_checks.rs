@@ -10,7 +10,7 @@ use crate::rules::commands::{
     CommandCheck, bare, checks, is_ci_open, is_clean, is_setting, may_be_one_place, names_ci,
     watches_ci,
 };
-use crate::rules::test_words::{checks_pass, ci_passes, says_ci_ended};
+use crate::rules::test_words::{checks_pass, ci_passes, says_ci_ended, says_ci_runs};
 
 /// How much of what a check looks at another run has to look at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,6 +158,24 @@ pub fn queued_at_last(
     })
 }
 
+/// That checks elsewhere went on behind the last push when the agent spoke of them last.
+pub fn running_at_last(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let is_push = |finding: &Finding| matches!(finding, Finding::Pushed | Finding::PullRequest(_));
+    let pushed = lines
+        .iter()
+        .rposition(|line| line.item.findings.iter().any(is_push))?;
+    let after = &lines[pushed + 1..];
+    let says = |line: &LocatedItem<'_>| {
+        line.main && line.item.kind == ItemKind::Agent && says_ci_runs(line.words())
+    };
+    let at = after.iter().rposition(says)?;
+    let is_told = |line: &LocatedItem<'_>| says_ci_ended(line.words());
+    let is_over = is_told(&after[at]) || after[at + 1..].iter().any(may_tell_of_ci);
+    (!is_over).then(|| after[at].source(CI_RUNS.to_owned()))
+}
+
+const CI_RUNS: &str = "CI was running when the agent spoke of it last";
+
 /// The call that lists checks elsewhere looks at them in another way too, or nobody knows.
 fn looks_on(line: &LocatedItem<'_>) -> bool {
     let call = call(line).unwrap_or_default();
@@ -246,6 +264,25 @@ mod tests {
             &[red, push, look, push],
             &[merge, push],
             &[chain, push],
+        ] {
+            assert_eq!(told(lines), None);
+        }
+    }
+
+    #[test]
+    fn checks_that_ran_when_they_were_spoken_of_last_are_left() {
+        let push = "Action: Bash(git push) → ok";
+        let push = LocatedItem::sample(ItemKind::Digest, 1, push, &[Finding::Pushed]);
+        let said = |text| LocatedItem::sample(ItemKind::Agent, 2, text, &[]);
+        let runs = said("Agent: Pushed. CI checks are running on the new head.");
+        let green = said("Agent: CI is green.");
+        let told = |lines: &[LocatedItem<'_>]| running_at_last(lines).map(|step| step.what);
+        assert_eq!(told(&[push, runs]).as_deref(), Some(CI_RUNS));
+        for lines in [
+            &[push, runs, green][..],
+            &[runs, push],
+            &[runs],
+            &[push, green],
         ] {
             assert_eq!(told(lines), None);
         }

@@ -5,22 +5,19 @@ use super::command_forms::command_of;
 use super::line::{LocatedItem, call_and_result};
 use super::ran::call;
 use super::stash::{Stash, stash};
-use super::words::{folded, points_back, shortened};
-use crate::insight::outcome::is_aside;
+use super::words::{folded, shortened};
 use crate::model::classification::Intent;
-use crate::model::exchange::{INTERRUPTED, ItemKind};
+use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, file_key};
 use crate::model::human::plural;
 use crate::model::summary::{ChangedFile, Sourced};
 use crate::rules::commands;
 use crate::rules::denials::awaits_permission;
 use crate::rules::left::{is_settled, is_spun_off, is_undone, is_yours};
-use crate::rules::outcome::{Ending, announces, ending, is_conditional, says_nothing};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
-use crate::rules::requests::drives;
 use crate::rules::tools::{AnswerKind, tool};
-use crate::rules::words::{content_words, sentences};
+use crate::rules::words::sentences;
 use std::collections::BTreeSet;
 
 /// More of what one message says is its result.
@@ -216,7 +213,7 @@ fn edits(line: &LocatedItem<'_>) -> bool {
 }
 
 /// Stands before a call that a person refused.
-const REFUSED: &str = "Refused by the user: ";
+pub(super) const REFUSED: &str = "Refused by the user: ";
 
 /// Stands before a call that nobody permitted.
 const NOT_PERMITTED: &str = "Not permitted: ";
@@ -248,168 +245,6 @@ const AT_END: &str = "The last call may commit the changes";
 pub fn says_uncommitted(step: &str) -> bool {
     [NO_COMMIT, AT_END].contains(&step) || step.starts_with(AFTER_COMMIT)
 }
-
-/// The log's last call worked, and it is of what was announced: `Now let me continue the rebase:`, `git rebase --continue`.
-fn is_done(said: &str, lines: &[LocatedItem<'_>]) -> bool {
-    const SHARED_MIN: usize = 2;
-    let last = lines.iter().rfind(|line| line.main);
-    let works = |finding: &Finding| matches!(finding, Finding::Worked { .. });
-    let Some(last) = last.filter(|line| line.item.findings.iter().any(works)) else {
-        return false;
-    };
-    let done: Vec<String> = call(last).map(content_words).unwrap_or_default();
-    let own = content_words(said);
-    let shared = own.iter().filter(|word| done.contains(word)).count();
-    shared >= SHARED_MIN
-}
-
-/// What the agent was about to do when the log ends; what it announced long before that it did.
-pub fn announced(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let mut main = lines.iter().rev().filter(|line| line.main);
-    let is_call = |line: &&LocatedItem<'_>| line.item.kind == ItemKind::Digest;
-    let calls = main
-        .clone()
-        .take_while(|line| line.item.kind != ItemKind::Agent);
-    let is_stale = calls.filter(is_call).count() > CALLS_MAX;
-    let line = main.find(|line| line.item.kind == ItemKind::Agent)?;
-    if is_stale {
-        return None;
-    }
-    let paragraph = line.words().trim_end().rsplit("\n\n").next()?;
-    let text = folded(paragraph);
-    let goes_on = |sentence: &&str| {
-        let is_open = matches!(ending(sentence), Ending::GoesOn | Ending::Waits);
-        is_open || announces(sentence)
-    };
-    let said = sentences(&text).filter(goes_on).last()?;
-    if says_nothing(said) || is_conditional(said) || is_done(said, lines) {
-        return None;
-    }
-    // `Let me restore them` hangs on what stands before it
-    let before = sentences(&text)
-        .take_while(|sentence| *sentence != said)
-        .last();
-    let waits = ending(said) == Ending::Waits;
-    let is_short = content_words(said).len() <= VAGUE_WORDS_MAX;
-    let is_vague = is_short && (waits || points_back(said));
-    let said = match before.filter(|_| is_vague) {
-        Some(before) => format!("{before} {said}"),
-        None => said.to_owned(),
-    };
-    let said = shortened(said.trim_end_matches(':'), ANNOUNCED_CHARS_MAX);
-    Some(line.source(format!("{ABOUT_TO}{said}")))
-}
-
-/// Calls that a remark announces.
-const CALLS_MAX: usize = 5;
-
-/// The last request, where the log breaks off in the middle of it: a call, an interruption or nothing at all stands last.
-pub fn unfinished(
-    lines: &[LocatedItem<'_>],
-    asked: Option<Sourced<String>>,
-) -> Option<Sourced<String>> {
-    let mut main = lines.iter().rev().filter(|line| line.main);
-    // a call that nobody answered has no text
-    let last = main.find(|line| line.item.text.is_empty() || !is_aside(line.item.text))?;
-    let is_over = match last.item.kind {
-        ItemKind::Agent => true,
-        ItemKind::Note => last.words() != INTERRUPTED,
-        _ => false,
-    };
-    // the step that the agent named last is done, and perhaps the last one
-    let is_step_done = || {
-        let said = lines
-            .iter()
-            .rfind(|line| line.main && line.item.kind == ItemKind::Agent);
-        said.is_some_and(|said| {
-            sentences(&folded(said.words()))
-                .last()
-                .is_some_and(|last| is_done(last, lines))
-        })
-    };
-    let mut asked = asked.filter(|_| !is_over && !is_step_done())?;
-    if let Some(chosen) = chosen_last(lines) {
-        asked = chosen;
-    }
-    let text = shortened(without_heading(&asked.what), ANNOUNCED_CHARS_MAX);
-    asked.what = format!("{NOT_FINISHED}{text}");
-    Some(asked)
-}
-
-/// What a person chose behind the agent's last words, and behind the last prompt: that is what was then worked on.
-fn chosen_last(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let is_said = |line: &&LocatedItem<'_>| {
-        line.main && matches!(line.item.kind, ItemKind::Agent | ItemKind::Prompt)
-    };
-    let behind = lines.iter().rev().take_while(|line| !is_said(line));
-    let mut chosen = behind.filter_map(|line| {
-        let answers = line.item.findings.iter().rev();
-        let mut answers = answers.filter_map(|finding| match finding {
-            Finding::Answered { answer, .. } => Some(answer),
-            _ => None,
-        });
-        Some(line.source(answers.next()?.clone()))
-    });
-    chosen.next()
-}
-
-/// A request without the heading of what was pasted below it: `Fix the cart. Summary`.
-fn without_heading(asked: &str) -> &str {
-    let Some(last) = sentences(asked).last() else {
-        return asked;
-    };
-    let words = last.split_whitespace().count();
-    let is_heading = words <= 2
-        && last.starts_with(char::is_uppercase)
-        && last.ends_with(char::is_alphanumeric)
-        && last.len() < asked.len()
-        && asked.ends_with(last);
-    match is_heading {
-        true => asked[..asked.len() - last.len()]
-            .trim_end()
-            .trim_end_matches('.'),
-        false => asked,
-    }
-}
-
-/// Stands before a request that the log breaks off in the middle of.
-const NOT_FINISHED: &str = "Not finished: ";
-
-/// The call that a person refused at the end, where nothing was done after that.
-pub fn refused_call(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let mut main = lines.iter().rev().filter(|line| line.main);
-    let is_said =
-        |line: &&LocatedItem<'_>| line.item.kind != ItemKind::Note && !drives(line.words());
-    let line = main.find(is_said)?;
-    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
-    let call = line.words().split(" → ").next()?;
-    let is_call = line.item.kind == ItemKind::Digest && line.item.findings.iter().any(is_refused);
-    is_call.then(|| line.source(format!("{REFUSED}{}", shortened(call, ANNOUNCED_CHARS_MAX))))
-}
-
-/// The plan that a person refused at the end.
-pub fn refused_plan(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let mut last = lines.iter().rev().filter(|line| line.main);
-    let line = last.find(|line| line.item.kind != ItemKind::Note)?;
-    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
-    let plan = line.item.text.strip_prefix("Action: ExitPlanMode(")?;
-    let title = plan.strip_prefix('"')?.split_once('"')?.0;
-    let title = title.strip_prefix("Plan: ").unwrap_or(title);
-    let is_last = line.item.findings.iter().any(is_refused) && !title.is_empty();
-    is_last.then(|| line.source(format!("{NOT_APPROVED}{title}")))
-}
-
-/// Stands before the title of a plan that a person refused.
-const NOT_APPROVED: &str = "Plan not approved: ";
-
-/// With more words that say something, an announcement says what it is about.
-const VAGUE_WORDS_MAX: usize = 2;
-
-/// Stands before what the agent said it does next.
-const ABOUT_TO: &str = "In progress: ";
-
-/// It says where the work stood.
-const ANNOUNCED_CHARS_MAX: usize = 200;
 
 /// Changes are in a commit or put aside, or somebody says so.
 fn moves_changes(line: &LocatedItem<'_>) -> bool {

@@ -6,6 +6,7 @@
 mod ask;
 mod asks;
 mod borne_out;
+mod broken_off;
 mod changed_files;
 mod checks;
 mod closing;
@@ -120,11 +121,8 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         outcome,
         Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
     ) {
-        let said = in_the_middle(lines);
-        let said = said.filter(|said| !next.iter().any(|known| known.line == said.line));
         let asked = || further::last(lines, &prompts, objective.as_ref());
-        let begun = || left::unfinished(lines, asked()).filter(|_| !is_listed);
-        next.extend(said.or_else(begun));
+        next.extend(broken_off::broken_off(lines, &next, is_listed, asked));
     }
     let told = told(
         lines,
@@ -151,12 +149,6 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         add_details(&mut summary, lines);
     }
     summary
-}
-
-/// What a session that broke off ends in: what somebody refused, or what the agent was about to do.
-fn in_the_middle(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
-    let said = left::refused_plan(lines).or_else(|| left::refused_call(lines));
-    said.or_else(|| left::announced(lines))
 }
 
 /// What was decided, checked and mended on the way.
@@ -191,6 +183,7 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.next_steps.extend(unseen);
     summary.next_steps.extend(diverged::diverged(lines));
     let queued = later_checks::queued_at_last(lines, &summary.commits);
+    let queued = queued.or_else(|| later_checks::running_at_last(lines));
     summary.next_steps.extend(queued);
     summary.next_steps.extend(todos::todos(lines));
     let is_told = |step: &Sourced<String>| {

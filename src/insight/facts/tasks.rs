@@ -3,6 +3,7 @@
 
 mod overtaken;
 
+use super::asks::asks_behind;
 use super::borne_out::{Proof, Ticked, named_words, proof};
 use super::history::says_unpushed;
 use super::line::LocatedItem;
@@ -296,7 +297,11 @@ pub fn next_steps(
             let is_new = |known: &Sourced<String>| {
                 !known.what.contains(&step) && !step.contains(&known.what)
             };
-            if all.iter().all(is_new) && !(is_unpushed && only_pushes(&step)) {
+            let is_asked = |known: &Sourced<String>| asks_behind(&known.what, &step, line.words());
+            if all.iter().all(is_new)
+                && !(is_unpushed && only_pushes(&step))
+                && !all.iter().any(is_asked)
+            {
                 all.push(line.source(step));
             }
         }

@@ -3,33 +3,6 @@
 use super::*;
 
 #[test]
-fn what_somebody_chose_last_is_what_is_not_finished() {
-    let chosen = [Finding::Answered {
-        question: "Shall I plan it?".into(),
-        answer: "Plan the cart".into(),
-        header: String::new(),
-        means: None,
-    }];
-    let lines = [
-        LocatedItem::sample(ItemKind::Prompt, 1, "User: what would a cart cost?", &[]),
-        LocatedItem::sample(ItemKind::Agent, 2, "Agent: Next to nothing.", &[]),
-        LocatedItem::sample(
-            ItemKind::Digest,
-            3,
-            "Action: AskUserQuestion → answered",
-            &chosen,
-        ),
-        LocatedItem::sample(ItemKind::Digest, 4, "", &[]),
-    ];
-    let asked = lines[0].source("what would a cart cost?".to_owned());
-    let left = unfinished(&lines, Some(asked)).expect("a step");
-    assert_eq!(
-        (left.what.as_str(), left.line),
-        ("Not finished: Plan the cart", 3)
-    );
-}
-
-#[test]
 fn what_was_left_on_purpose_is_no_step() {
     assert_eq!(
         super::said("All adds up. Nothing was committed, as you asked.", true),
@@ -51,59 +24,6 @@ fn last_words_say_what_is_left() {
     ];
     assert_eq!(said(words, true), wants);
     assert_eq!(said(words, false), wants[..1]);
-}
-
-#[test]
-fn who_stops_in_the_middle_says_what_comes_next() {
-    let said = |text| {
-        let line = LocatedItem::sample(ItemKind::Agent, 1, text, &[]);
-        announced(&[line]).map(|step| step.what)
-    };
-    let wants = Some("In progress: I'll amend the commit".to_owned());
-    assert_eq!(said("Agent: The docs pass. I'll amend the commit:"), wants);
-    assert_eq!(said("Agent: The docs pass."), None);
-    assert_eq!(said("Agent: Tests pass. Let me do the final steps."), None);
-    let waits = "Agent: The rewrite of carts is with an agent. Waiting on completion.";
-    let wants = "In progress: The rewrite of carts is with an agent. Waiting on completion.";
-    assert_eq!(said(waits).as_deref(), Some(wants));
-}
-
-#[test]
-fn a_request_that_the_log_breaks_off_in_is_left() {
-    let prompt = LocatedItem::sample(ItemKind::Prompt, 1, "User: open a PR", &[]);
-    let agent = LocatedItem::sample(ItemKind::Agent, 2, "Agent: The tree is clean.", &[]);
-    let call = LocatedItem::sample(ItemKind::Digest, 3, "Action: Bash(git add .) → ok", &[]);
-    let note = LocatedItem::sample(ItemKind::Note, 4, "Note: interrupted by the user", &[]);
-    let left = |lines: &[LocatedItem<'_>]| {
-        let asked = prompt.source("open a PR".to_owned());
-        unfinished(lines, Some(asked)).map(|step| step.what)
-    };
-    let wants = Some("Not finished: open a PR".to_owned());
-    assert_eq!(left(&[prompt, agent, call]), wants);
-    assert_eq!(left(&[prompt, agent, note]), wants);
-    let pending = LocatedItem::sample(ItemKind::Digest, 5, "", &[]);
-    assert_eq!(left(&[prompt, agent, pending]), wants);
-    assert_eq!(left(&[prompt, call, agent]), None);
-    let announces = LocatedItem::sample(ItemKind::Agent, 2, "Agent: Let me push it.", &[]);
-    let said = |lines: &[LocatedItem<'_>]| announced(lines).map(|step| step.what);
-    assert!(said(&[prompt, announces, call]).is_some());
-    let other = "Agent: If it still fails, let me copy the file.";
-    let other = LocatedItem::sample(ItemKind::Agent, 2, other, &[]);
-    assert_eq!(said(&[prompt, other, call]), None, "it may never come");
-    let many = [&[prompt, announces][..], &[call; 9]].concat();
-    assert_eq!(said(&many), None, "it did that");
-}
-
-#[test]
-fn the_heading_of_what_was_pasted_is_no_part_of_the_request() {
-    assert_eq!(without_heading("Fix the cart. Summary"), "Fix the cart");
-    assert_eq!(
-        without_heading("Fix the cart. Thanks!"),
-        "Fix the cart. Thanks!"
-    );
-    assert_eq!(without_heading("Summary"), "Summary");
-    let whole = "Fix the cart. It adds up twice";
-    assert_eq!(without_heading(whole), whole);
 }
 
 #[test]
@@ -153,54 +73,6 @@ fn what_a_rule_denied_to_remove_is_left_unless_it_was_removed_otherwise() {
     assert_eq!(left(&[first, second]), wants);
     assert!(left(&[first, line(3, done, &ok)]).is_empty());
     assert!(left(&[line(4, looks, &[])]).is_empty());
-}
-
-#[test]
-fn what_was_announced_and_then_worked_is_not_in_progress() {
-    let line = |kind, text, found| LocatedItem::sample(kind, 1, text, found);
-    let said = line(
-        ItemKind::Agent,
-        "Agent: Tests pass. Now let me continue the rebase:",
-        &[],
-    );
-    let ok = [Finding::Worked { key: 1 }];
-    let done = "Action: Bash(git rebase --continue) → 3 lines, 97 bytes";
-    let other = "Action: Bash(ls src) → 3 lines, 97 bytes";
-    let is_told = |call| announced(&[said, line(ItemKind::Digest, call, &ok)]).is_some();
-    assert!(!is_told(done));
-    assert!(is_told(other));
-    let is_left = |call| {
-        let lines = [said, line(ItemKind::Digest, call, &ok)];
-        unfinished(&lines, Some(said.source("rebase it".to_owned()))).is_some()
-    };
-    assert!(!is_left(done));
-    assert!(is_left(other));
-}
-
-#[test]
-fn a_refused_plan_is_left() {
-    let refused = [Finding::Refused { key: 0 }];
-    let call = "Action: ExitPlanMode(\"Plan: Split the cart\") → refused by the user";
-    let line = LocatedItem::sample(ItemKind::Digest, 1, call, &refused);
-    let note = LocatedItem::sample(ItemKind::Note, 2, "Note: interrupted by the user", &[]);
-    let said = |lines: &[LocatedItem<'_>]| refused_plan(lines).map(|step| step.what);
-    let wants = Some("Plan not approved: Split the cart".to_owned());
-    assert_eq!(said(&[line, note]), wants);
-    let later = LocatedItem::sample(ItemKind::Agent, 3, "Agent: Done.", &[]);
-    assert_eq!(said(&[line, later]), None);
-}
-
-#[test]
-fn a_call_that_was_refused_at_the_end_is_left() {
-    let refused = [Finding::Refused { key: 7 }];
-    let call = "Action: Bash(sudo apt install shop) → refused by the user";
-    let line = LocatedItem::sample(ItemKind::Digest, 1, call, &refused);
-    let said = |lines: &[LocatedItem<'_>]| refused_call(lines).map(|step| step.what);
-    let wants = Some("Refused by the user: Bash(sudo apt install shop)".to_owned());
-    let exit = LocatedItem::sample(ItemKind::Prompt, 2, "User: /exit", &[]);
-    assert_eq!(said(&[line, exit]), wants);
-    let later = LocatedItem::sample(ItemKind::Agent, 3, "Agent: It is built from source.", &[]);
-    assert_eq!(said(&[line, later]), None);
 }
 
 #[test]
