@@ -3,7 +3,7 @@
 
 use super::cue_pattern::{CuePattern, CueText};
 use super::literals::LiteralFinder;
-use super::prose::{asks, sentences_of};
+use super::prose::{asks, pairs_of, sentences_of};
 use super::table;
 use serde::Deserialize;
 #[cfg(test)]
@@ -37,6 +37,11 @@ pub fn choices(words: &str) -> Vec<Stated> {
     AGENTS.stated(words, |_| true)
 }
 
+/// Choices that an agent states in two sentences, each told with both: what it found or was asked, and what it does.
+pub fn choices_in_two(words: &str) -> Vec<Stated> {
+    AGENTS.stated_in_two(words)
+}
+
 /// The sentence decides against something: two about the same contradict each other where only one does.
 pub fn is_against(sentence: &str) -> bool {
     let read = CueText::of(sentence);
@@ -54,7 +59,14 @@ pub fn is_choice(sentence: &str) -> bool {
 pub fn is_heading(line: &str) -> bool {
     const BYTES_MAX: usize = 60;
     // each line of an agent's words is asked
-    const HINTS: [&str; 4] = ["ecisions", "ECISIONS", "hoices", "calls"];
+    const HINTS: [&str; 6] = [
+        "ecisions",
+        "ECISIONS",
+        "hoices",
+        "calls",
+        "rejected",
+        "решения",
+    ];
     let may_be = line.len() <= BYTES_MAX && HINTS.iter().any(|hint| line.contains(hint));
     let headings = AGENTS.headings.as_ref().filter(|_| may_be);
     headings.is_some_and(|headings| headings.is_match(&CueText::of(line)))
@@ -71,6 +83,19 @@ struct Table {
     chooses: Option<CuePattern>,
     headings: Option<CuePattern>,
     rows: Vec<Row>,
+    pair_hints: Option<LiteralFinder>,
+    pairs: Vec<Pair>,
+}
+
+/// Two sentences behind each other.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    hints: Vec<String>,
+    first: CuePattern,
+    then: Option<CuePattern>,
+    #[cfg(test)]
+    samples: BTreeMap<String, bool>,
 }
 
 struct Row {
@@ -88,6 +113,34 @@ impl Table {
         let all = sentences_of(words, |paragraph| self.hints.is_match(paragraph));
         all.filter(|sentence| wanted(sentence))
             .filter_map(|sentence| self.stated_in(&sentence))
+            .collect()
+    }
+
+    fn stated_in_two(&self, words: &str) -> Vec<Stated> {
+        let hints = self.pair_hints.as_ref();
+        let Some(hints) = hints.filter(|hints| hints.is_match(words)) else {
+            return Vec::new();
+        };
+        let is_one = |pair: &[String; 2]| {
+            let [first, then] = pair.each_ref().map(|sentence| CueText::of(sentence));
+            let mut pairs = self.pairs.iter();
+            let is_asked = pair.iter().any(|sentence| asks(sentence));
+            !is_asked
+                && pairs.any(|pair| {
+                    let mut next = pair.then.iter();
+                    pair.first.is_match(&first) && next.all(|next| next.is_match(&then))
+                })
+        };
+        let pairs = pairs_of(words, |paragraph| hints.is_match(paragraph));
+        let found = pairs.into_iter().filter(is_one);
+        found
+            .map(|pair| Stated {
+                sentence: pair.join(" "),
+                chosen: None,
+                instead_of: None,
+                rank: 1,
+                is_advice: false,
+            })
             .collect()
     }
 
@@ -146,6 +199,8 @@ struct Written {
     chooses: Option<CuePattern>,
     headings: Option<CuePattern>,
     patterns: Vec<WrittenRow>,
+    #[serde(default)]
+    pairs: Vec<Pair>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
@@ -197,6 +252,14 @@ impl Table {
             chooses: written.chooses,
             headings: written.headings,
             rows: rows.collect(),
+            pair_hints: (!written.pairs.is_empty()).then(|| {
+                let hints = written
+                    .pairs
+                    .iter()
+                    .flat_map(|pair| pair.hints.iter().cloned());
+                LiteralFinder::of_any_case(hints.collect::<Vec<String>>())
+            }),
+            pairs: written.pairs,
         }
     }
 }
@@ -217,6 +280,7 @@ mod tests {
         let samples = written.samples.into_iter();
         let wrong: Vec<_> = samples
             .filter(|(said, wants)| told(said) != *wants)
+            .map(|(said, wants)| (told(&said), said, wants))
             .collect();
         assert_eq!(wrong, []);
     }
@@ -225,6 +289,15 @@ mod tests {
     fn samples_are_what_the_tables_say() {
         check(&PEOPLE, table::rows(table::embedded!("decisions")));
         check(&AGENTS, table::rows(table::embedded!("agent_decisions")));
+    }
+
+    #[test]
+    fn samples_of_pairs_are_what_the_table_says() {
+        for pair in &AGENTS.pairs {
+            for (said, wants) in &pair.samples {
+                assert_eq!(choices_in_two(said).len(), usize::from(*wants), "{said}");
+            }
+        }
     }
 
     #[test]

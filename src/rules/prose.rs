@@ -23,6 +23,20 @@ pub fn sentences_of(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<
     all.filter(|piece| piece.len() <= SENTENCE_BYTES_MAX)
 }
 
+/// Each two sentences that follow each other in those paragraphs that are `wanted`.
+pub fn pairs_of(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<[String; 2]> {
+    let paragraphs = paragraphs(text).into_iter();
+    let all = paragraphs.filter(|paragraph| wanted(paragraph));
+    let all = all.flat_map(|paragraph| {
+        let sentences = with_reasons(&paragraph);
+        let pairs = sentences.windows(2);
+        let pairs = pairs.map(|pair| [pair[0].clone(), pair[1].clone()]);
+        pairs.collect::<Vec<_>>()
+    });
+    all.filter(|[one, next]| one.len() + next.len() <= SENTENCE_BYTES_MAX)
+        .collect()
+}
+
 fn with_reasons(paragraph: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for sentence in words::sentences(paragraph) {

@@ -16,7 +16,7 @@ use super::sections::without_targets;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Decision, Sourced};
-use crate::rules::decisions::{Stated, choices, decisions};
+use crate::rules::decisions::{Stated, choices, choices_in_two, decisions};
 use crate::rules::prose::sentences;
 use crate::rules::replies::{is_chore, says_otherwise, suggests};
 use crate::rules::requests::{RequestKind, request};
@@ -77,10 +77,23 @@ pub fn stated_by_agent(
         if sure.peek().is_some() && (is_refused(after) || is_thought_over(after)) {
             continue;
         }
-        for stated in sure {
-            made.add(line, Choice::of(stated.rank, of(stated)));
+        let in_two = choices_in_two(line.words());
+        for stated in sure.chain(in_two) {
+            let rank = stated.rank;
+            if let Some(decision) = prose::whole(&stated.sentence, line.words()) {
+                made.add(
+                    line,
+                    Choice::of(
+                        rank,
+                        of(Stated {
+                            sentence: decision,
+                            ..stated
+                        }),
+                    ),
+                );
+            }
         }
-        for point in headed::headed(line, &lines[..at]) {
+        for point in headed::headed(line, &lines[..at], after) {
             made.add(line, Choice::of(HEADED, point));
         }
     }

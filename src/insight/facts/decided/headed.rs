@@ -15,14 +15,25 @@ const POINT_CHARS_MAX: usize = 200;
 const POINT_CHARS_MIN: usize = 24;
 
 /// The points below such headings in `line`, where files were changed in the same exchange `before` it: others repeat
-/// what a document says.
-pub(super) fn headed(line: &LocatedItem<'_>, before: &[LocatedItem<'_>]) -> Vec<Decision> {
+/// what a document says. What was rejected, where something was done `after` it.
+pub(super) fn headed(
+    line: &LocatedItem<'_>,
+    before: &[LocatedItem<'_>],
+    after: &[LocatedItem<'_>],
+) -> Vec<Decision> {
     let said = line.words();
-    if !said.lines().any(is_heading) || !has_changed(before) {
+    if !said.lines().any(is_heading) {
         return Vec::new();
     }
-    decisions(points(said).into_iter())
+    let is_reported = has_changed(before);
+    let is_followed = || after.iter().any(|line| line.main && line.is_edit());
+    let points = points(said).into_iter();
+    let told = points.filter(|point| is_reported || point.starts_with(REJECTED) && is_followed());
+    decisions(told)
 }
+
+/// Stands before what an agent considered and left.
+const REJECTED: &str = "Rejected: ";
 
 fn decisions(points: impl Iterator<Item = String>) -> Vec<Decision> {
     points
@@ -49,11 +60,13 @@ pub(super) fn planned(
 const PLANNED_MAX: usize = 4;
 
 fn points(said: &str) -> Vec<String> {
-    let mut is_below = false;
+    let (mut is_below, mut mark) = (false, "");
     let mut all = Vec::new();
     for line in said.lines().filter(|line| !line.trim().is_empty()) {
         if is_heading(line) {
             is_below = true;
+            let is_rejected = line.contains("rejected") || line.contains("Rejected");
+            mark = if is_rejected { REJECTED } else { "" };
         } else if !is_point(line) {
             // what is indented belongs to the point above
             is_below &= line.starts_with(char::is_whitespace);
@@ -61,7 +74,7 @@ fn points(said: &str) -> Vec<String> {
             let point = words::folded(without_mark(line)).replace("**", "");
             let point = words::shortened(&point, POINT_CHARS_MAX);
             if point.len() >= POINT_CHARS_MIN && !point.ends_with(['?', ':']) {
-                all.push(point);
+                all.push(format!("{mark}{point}"));
             }
         }
     }

@@ -1,5 +1,8 @@
 //! Which sentences of people may state something, by how they are written.
 
+use crate::rules::prose::sentences;
+use crate::rules::words::content_words;
+
 /// `(Medium) The cart rounds twice`: a finding of a review.
 pub(super) fn is_graded(sentence: &str) -> bool {
     const GRADES: [&str; 9] = [
@@ -52,7 +55,29 @@ pub(super) fn before_terminal(words: &str) -> &str {
 pub(super) fn bare(sentence: &str) -> &str {
     let marks = ["- ", "* ", "• "];
     let mut rest = marks.iter().filter_map(|mark| sentence.strip_prefix(mark));
-    rest.next().unwrap_or(sentence).trim_start()
+    let number = sentence.split_once(". ").filter(|(number, _)| {
+        number.len() == 1 && number.starts_with(|c: char| c.is_ascii_digit())
+    });
+    let rest = rest.next().or(number.map(|(_, rest)| rest));
+    rest.unwrap_or(sentence).trim_start()
+}
+
+/// A choice that says what it is about; one that ends in a word that points back with the sentence before it, or not at
+/// all: `The clean fix is to not track them.`
+pub(super) fn whole(sentence: &str, words: &str) -> Option<String> {
+    const POINTS: [&str; 6] = ["them", "it", "this", "that", "these", "those"];
+    const OWN_WORDS_MAX: usize = 3;
+    const BEFORE_CHARS_MAX: usize = 160;
+    let last = sentence.trim_end_matches(['.', '!']).rsplit(' ').next();
+    let is_bare = content_words(sentence).len() <= OWN_WORDS_MAX && !sentence.contains(',');
+    if !is_bare || !last.is_some_and(|last| POINTS.contains(&last)) {
+        return Some(sentence.to_owned());
+    }
+    let all: Vec<String> = sentences(words).collect();
+    let at = all.iter().position(|other| other == sentence)?;
+    let before = all.get(at.checked_sub(1)?)?;
+    (before.chars().count() <= BEFORE_CHARS_MAX && !before.ends_with(':'))
+        .then(|| format!("{before} {sentence}"))
 }
 
 #[cfg(test)]
@@ -68,6 +93,17 @@ mod tests {
             before_terminal("it costs\n7 $ a day"),
             "it costs\n7 $ a day"
         );
+    }
+
+    #[test]
+    fn a_choice_that_points_back_is_told_with_what_it_points_at() {
+        let words =
+            "Both lists of carts are made anew by each run. The clean fix is to not track them.";
+        let choice = "The clean fix is to not track them.";
+        assert_eq!(whole(choice, words).as_deref(), Some(words));
+        assert_eq!(whole(choice, choice), None);
+        let own = "I'll keep the old list, as readers of carts still want it.";
+        assert_eq!(whole(own, own).as_deref(), Some(own));
     }
 
     #[test]
