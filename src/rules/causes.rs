@@ -56,9 +56,22 @@ pub fn hindrance(message: &str) -> Option<(Hindrance, usize)> {
     Some((TABLE.kinds[found.literal], found.start))
 }
 
+/// What a failed commit printed names a hook of it.
+pub fn names_hook(message: &str) -> bool {
+    TABLE.hooks.iter().any(|words| message.contains(words))
+}
+
+/// Git itself didn't make the commit.
+pub fn is_of_git(message: &str) -> bool {
+    let mut refusals = TABLE.refusals.iter();
+    refusals.any(|words| message.contains(words))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    hooks: Vec<String>,
+    refusals: Vec<String>,
     sandbox: Vec<String>,
     environment: Vec<String>,
     login: Vec<String>,
@@ -72,6 +85,8 @@ struct Written {
 }
 
 struct Table {
+    hooks: Vec<String>,
+    refusals: Vec<String>,
     hindrances: LiteralFinder,
     /// Of each of these words.
     kinds: Vec<Hindrance>,
@@ -97,6 +112,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         .flat_map(|(words, kind)| words.iter().map(|word| (word.clone(), *kind)));
     let (words, kinds): (Vec<String>, Vec<Hindrance>) = rows.unzip();
     Table {
+        hooks: written.hooks,
+        refusals: written.refusals,
         hindrances: LiteralFinder::of_any_case(words),
         kinds,
         instead: written.instead.into(),
@@ -134,6 +151,26 @@ mod tests {
             .instead
             .samples
             .hold(|words| instead(words).is_some());
+        for (message, hook, of_git) in [
+            (
+                "exit 1: husky - pre-commit script failed (code 1)",
+                true,
+                false,
+            ),
+            (
+                "exit 1: TS2304 no name 'Cart'. (src/cart.ts:3)",
+                false,
+                false,
+            ),
+            (
+                "exit 128: fatal: pathspec 'cart.rs' did not match any files",
+                false,
+                true,
+            ),
+            ("exit 1: nothing to commit, working tree clean", false, true),
+        ] {
+            assert_eq!((names_hook(message), is_of_git(message)), (hook, of_git));
+        }
         let kind = |message| hindrance(message).map(|(kind, _)| kind);
         for (message, wants) in [
             (

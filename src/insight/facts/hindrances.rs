@@ -1,16 +1,16 @@
 //! What stopped commands for another reason than what they were to find out, and which way the work went on: another
-//! form of the command, a login, what git wanted first, a hook that was passed by, a way that the agent names.
+//! form of the command, a login, what git wanted first, a hook that was passed by or had its way, a way that the agent names.
 //! What nobody found a way round isn't told.
 
 use super::command_forms::{self as forms, shown};
 use super::line::LocatedItem;
-use super::ran::{RUNNING, RanCommand};
+use super::ran::{RUNNING, RanCommand, is_hook};
 use super::words::shortened;
 use crate::model::classification::Intent;
 use crate::model::exchange::{ItemKind, STOPPED};
 use crate::model::finding::Finding;
 use crate::model::summary::{HOOK, Resolution, Sourced};
-use crate::rules::causes::{Hindrance, cause, hindrance, instead};
+use crate::rules::causes::{Hindrance, cause, hindrance, instead, is_of_git, names_hook};
 use crate::rules::commands;
 use std::collections::BTreeSet;
 
@@ -19,6 +19,9 @@ const CALLS_MAX: usize = 24;
 
 /// Of an answer that a command gave without failing, more than this is no refusal.
 const REFUSAL_BYTES_MAX: usize = 200;
+
+/// What failed where a hook says so and the line is cut before.
+const COMMIT: [&str; 2] = ["git", "commit"];
 
 /// Characters of a person's words.
 const SAID_CHARS_MAX: usize = 120;
@@ -91,7 +94,9 @@ impl<'t> Stopped<'t> {
             refuses && *at <= "error: ".len()
         };
         let found = found.filter(|found| ran.failed || at_start(found));
-        let is_commit = || ran.failed && ran.command.contains("git commit");
+        // a long line of files is cut before its commit
+        let is_hooks = ran.failed && names_hook(ran.output);
+        let is_commit = || is_hooks || ran.failed && ran.command.contains("git commit");
         if found.is_none() && !is_commit() {
             return None;
         }
@@ -99,7 +104,10 @@ impl<'t> Stopped<'t> {
         let (call, error) = line.words().split_once(" → ")?;
         let words = match kind {
             Kind::Of(Hindrance::History) => forms::git(ran.command).pop(),
-            Kind::Hook => forms::git(ran.command).pop().filter(|words| commits(words)),
+            Kind::Hook => {
+                let commit = forms::git(ran.command).pop().filter(|words| commits(words));
+                commit.or_else(|| is_hooks.then(|| COMMIT.map(str::to_owned).to_vec()))
+            }
             Kind::Of(_) if reads(ran.command) => None,
             Kind::Of(_) => Some(commands::standing(ran.command)),
         };
@@ -114,7 +122,10 @@ impl<'t> Stopped<'t> {
 
     fn told(&self, after: &[LocatedItem<'_>]) -> Option<Resolution> {
         let (cure, worked_at) = match self.kind {
-            Kind::Hook => self.passed_by(after)?,
+            Kind::Hook => match self.passed_by(after) {
+                Some(way) => way,
+                None => return self.mended(after),
+            },
             Kind::Of(Hindrance::History) => self.git_way(after)?,
             Kind::Of(kind) => {
                 let form = self.other_form(after, kind);
@@ -216,6 +227,37 @@ impl<'t> Stopped<'t> {
         is_first.then(|| (format!("committed with `{FLAG}`"), line.line))
     }
 
+    /// A commit that was made once what its hook had complained of was changed, or once the only command between had run.
+    /// What nobody can name may have been anything.
+    fn mended(&self, after: &[LocatedItem<'_>]) -> Option<Resolution> {
+        let is_hooks = names_hook(self.error);
+        if is_of_git(self.error) || !(is_hooks || is_hook(self.call)) {
+            return None;
+        }
+        let at = committed(after)?;
+        let (between, worked_at) = (&after[..at], after[at].line);
+        let error = self.error.lines().next().unwrap_or_default();
+        let changed = resolved_in(error, after, worked_at);
+        let said = error.split_once(": ").map_or(error, |(_, said)| said);
+        let said = said.rsplit_once("; passed ").map_or(said, |(said, _)| said);
+        let (error, cure) = match changed.is_empty() {
+            false => (format!("{HOOK}: {said}"), None),
+            true if is_hooks => (HOOK.to_owned(), Some(only_command(between)?)),
+            true => return None,
+        };
+        Some(Resolution {
+            call: self.call(),
+            error,
+            cause: first_words(after)
+                .and_then(|line| cause(line.words()))
+                .map(str::to_owned),
+            cure: cure.map(|words| format!("after `{}`", shown(&words))),
+            changed,
+            worked_at,
+            explained: None,
+        })
+    }
+
     /// What git was told instead or before.
     fn git_way(&self, after: &[LocatedItem<'_>]) -> Option<(String, u64)> {
         let verb = forms::verb(&self.words)?;
@@ -278,7 +320,29 @@ impl<'t> Stopped<'t> {
     }
 }
 
-/// The files with conflicts that were changed until the way went on at this line.
+/// Where the next commit of the main log stands, among the next calls.
+fn committed(after: &[LocatedItem<'_>]) -> Option<usize> {
+    let is_call = |line: &LocatedItem<'_>| line.main && line.item.kind == ItemKind::Digest;
+    let calls = after.iter().enumerate().filter(|(_, line)| is_call(line));
+    let is_commit = |finding: &Finding| matches!(finding, Finding::Commit { .. });
+    let mut calls = calls.take(CALLS_MAX);
+    let found = calls.find(|(_, line)| line.item.findings.iter().any(is_commit));
+    found.map(|(at, _)| at)
+}
+
+/// The one command that did something, where no file was changed by hand; who looks around and asks git does nothing.
+fn only_command(between: &[LocatedItem<'_>]) -> Option<Vec<String>> {
+    if between.iter().any(LocatedItem::is_edit) {
+        return None;
+    }
+    let acts = |ran: &RanCommand<'_>| !ran.command.contains("git ") && !reads(ran.command);
+    let mut acting = ended(between).filter(|(_, ran)| acts(ran));
+    let (_, only) = acting.next().filter(|(_, ran)| !ran.failed)?;
+    let words = commands::standing(only.command);
+    (acting.next().is_none() && !words.is_empty()).then_some(words)
+}
+
+/// The files that an error names, with conflicts or otherwise, and that were changed until the way went on at this line.
 fn resolved_in(error: &str, after: &[LocatedItem<'_>], until: u64) -> Vec<String> {
     let near = after.iter().take_while(|line| line.line < until);
     let paths = near
@@ -287,9 +351,21 @@ fn resolved_in(error: &str, after: &[LocatedItem<'_>], until: u64) -> Vec<String
             Finding::Changed { path, .. } => Some(path),
             _ => None,
         });
-    let named = |path: &&String| error.contains(path.rsplit(['/', '\\']).next().unwrap_or(path));
+    let cut = cut_path(error);
+    let named = |path: &&String| {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        error.contains(name) || cut.is_some_and(|cut| path.contains(cut))
+    };
     let named: BTreeSet<&String> = paths.filter(named).collect();
     named.into_iter().cloned().collect()
+}
+
+/// The path in which an error was cut off.
+fn cut_path(error: &str) -> Option<&str> {
+    const BYTES_MIN: usize = 12;
+    let (before, _) = error.split_once('…')?;
+    let path = before.rsplit(['(', ' ', '\'', '"']).next()?;
+    (path.len() >= BYTES_MIN && path.contains('/')).then_some(path)
 }
 
 /// Tests ran, and some failed.

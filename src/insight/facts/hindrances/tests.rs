@@ -180,6 +180,67 @@ fn a_hook_that_was_passed_by_is_told() {
 }
 
 #[test]
+fn a_hook_that_had_its_way_is_told_with_what_was_changed_for_it() {
+    let (failed, worked) = ([Finding::Failed { key: 1 }], [Finding::Worked { key: 2 }]);
+    let commit = [Finding::Commit {
+        hash: "1a2b3c4".into(),
+        subject: "Carts add up".into(),
+        again: false,
+        size: None,
+    }];
+    let edit = [Finding::Changed {
+        path: "/p/shop/src/cart.ts".into(),
+        added: 1,
+        removed: 1,
+    }];
+    let call = |line, text, findings| LocatedItem::sample(ItemKind::Digest, line, text, findings);
+    let done = call(
+        9,
+        "Action: Bash(git commit -m x) → 1 file changed",
+        &commit[..],
+    );
+    let edits = call(3, "Action: Edit(src/cart.ts) → +1 −1", &edit[..]);
+    let told = |error: &str, between: LocatedItem<'_>| {
+        let text = format!("Action: Bash(git commit -m x) → exit 1: {error}");
+        let refused = LocatedItem::sample(ItemKind::Digest, 1, &text, &failed);
+        let all = hindered(&[refused, between, done]);
+        all.into_iter().next().map(|told| told.what)
+    };
+    let named = "TS2304 no name 'Till'. (src/cart.ts:3); passed 9/9 in 0.8 s";
+    let mended = told(named, edits).expect("it is named");
+    let error = "a hook of the commit failed: TS2304 no name 'Till'. (src/cart.ts:3)";
+    assert_eq!((mended.error.as_str(), mended.cure), (error, None));
+    assert_eq!(mended.changed, ["/p/shop/src/cart.ts"]);
+    assert!(
+        told("TS2304 no name 'Till' (/p/shop/src/ca…", edits).is_some(),
+        "cut"
+    );
+    assert_eq!(
+        told("error: Item 3 failed", edits),
+        None,
+        "nobody knows what"
+    );
+    assert_eq!(told("error: pathspec 'cart.ts' did not match", edits), None);
+
+    let husky = "husky - pre-commit script failed (code 1)";
+    let generate = call(
+        3,
+        "Action: Bash(npm run generate) → 9 lines, 499 bytes",
+        &worked[..],
+    );
+    let cure = |between| told(husky, between).and_then(|told| told.cure);
+    assert_eq!(cure(generate).as_deref(), Some("after `npm run generate`"));
+    let looks = call(
+        3,
+        "Action: Bash(git diff) → 9 lines, 499 bytes",
+        &worked[..],
+    );
+    assert_eq!(told(husky, looks), None);
+    assert_eq!(told(husky, edits), None, "the error names no file");
+    assert_eq!(told("error: it says no", generate), None, "perhaps no hook");
+}
+
+#[test]
 fn what_stopped_the_model_is_told() {
     let flagged =
         "Note: the model was stopped: A1's safeguards flagged this message. Switched to B2.";
