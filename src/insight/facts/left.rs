@@ -40,7 +40,7 @@ pub fn said(words: &str, is_work: bool) -> Vec<String> {
         }
         let text = folded(bare);
         for sentence in sentences(&text) {
-            let sentence = without_mark(sentence);
+            let sentence = noted(without_mark(sentence));
             let is_yours = is_work && is_yours(sentence);
             // commits say themselves whether they were pushed
             let is_open = is_undone(sentence) && !is_settled(sentence);
@@ -80,6 +80,13 @@ pub fn spun_off(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
 /// A point of a list without its mark.
 fn without_mark(sentence: &str) -> &str {
     sentence.trim_start_matches(['-', '*', '•', '⚠', '\u{fe0f}', ' '])
+}
+
+/// Of a point that is ticked off the note that stands behind it: `✅ The cart is out (Note: its folder needs a manual rm)`.
+fn noted(point: &str) -> &str {
+    let ticked = point.strip_prefix('✅');
+    let note = ticked.and_then(|point| point.split_once("(Note: "));
+    note.map_or(point, |(_, note)| note.trim_end_matches([')', '.']))
 }
 
 /// That files were changed after the last commit of the session, or in a session without one.

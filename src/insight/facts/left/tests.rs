@@ -12,6 +12,9 @@ fn what_was_left_on_purpose_is_no_step() {
     assert_eq!(left, Vec::<String>::new(), "commits say so themselves");
     let left = super::said("All adds up. I didn't run the tests of carts.", true);
     assert_eq!(left, ["I didn't run the tests of carts."]);
+    let noted = "✅ **1**: carts are out (Note: `old/` requires a manual `rm`, as root owns it)";
+    let wants = ["`old/` requires a manual `rm`, as root owns it"];
+    assert_eq!(super::said(noted, true), wants);
 }
 
 #[test]
