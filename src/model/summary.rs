@@ -34,7 +34,7 @@ pub struct Summary {
     /// What people chose, approved or said: the surest ones.
     pub decisions: Vec<Sourced<Decision>>,
     /// So many more of them.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub more_decisions: usize,
     /// What the agent says that it chose itself, without what people decided. Nobody else may have
     /// agreed to it.
@@ -136,7 +136,7 @@ impl Summary {
     }
 }
 
-fn is_none(count: &usize) -> bool {
+fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 

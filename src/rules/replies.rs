@@ -391,11 +391,16 @@ mod tests {
             "Want a plan, or is the analysis enough?",
             "create a plan"
         ));
+        assert!(!chooses_in(
+            "Should I read the small carts alone, or also those of others?",
+            "also, the till is wrong"
+        ));
         assert!(!asks_which("What should I look at?") && !asks_which("Is it red?"));
         assert!(offers_several("Should I use Redis or a file?"));
         assert!(!offers_several("Want me to use Redis, or leave it?"));
         assert!(suggests("couldn't we keep both?") && !suggests("is it red?"));
         assert!(is_chore("ok, run the tests") && !is_chore("split it"));
+        assert!(is_chore("also, you took the wrong cart") && !is_chore("also old carts"));
         assert!(offers_work("Should we fix this by adding a queue?"));
         assert!(!offers_work("Shall I push it?") && !offers_work("Want me to fix this?"));
         assert!(takes_on("yes, implement it for carts") && !takes_on("yes, sketch it first"));

@@ -216,6 +216,7 @@ fn days(all: &mut Collected, number: usize, loads: &[Workload], ctx: &Ctx) {
 /// Decisions, `[session, text, by a person, undone]`, and what is open, `[session, text]`.
 fn points(all: &mut Collected, number: usize, told: SummarySections<'_>) {
     for (title, by_person) in [("Key Decisions", 1), ("Decisions by the Agent", 0)] {
+        // the last line counts those that aren't listed
         let is_one = |point: &&str| !(point.starts_with("and ") && point.ends_with(" more"));
         for point in told.points(title).filter(is_one) {
             let undone = u8::from(point.contains(" (undone "));
