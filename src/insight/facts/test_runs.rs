@@ -105,9 +105,8 @@ fn seen(lines: &[LocatedItem<'_>], runs: &[Run<'_>], last: Option<&Run<'_>>) -> 
         found.full_is_part = full.is_some();
     }
     let changes = Changes::of(lines);
-    let is_stale = |run: &Run<'_>| is_stale(lines, &changes, run);
-    found.changed_after = is_stale(last);
-    found.full_changed_after = full.is_some_and(is_stale);
+    found.changed_after = is_stale(lines, &changes, last);
+    found.full_changed_after = full.is_some_and(|full| is_stale(lines, &changes, full));
     found.aside = aside(runs, last);
     let red = [Some(last), full].into_iter().flatten();
     found.excuse = match red.into_iter().find(|run| run.counts.failed > 0) {

@@ -112,8 +112,10 @@ fn own_check(check: &CommandCheck) -> OwnCheck {
         .tools
         .iter()
         .find_map(|row| Some((row, row.name_in(&words)?)));
-    let is_runner = runs_tasks(&check.program);
-    let program = || is_runner.then(|| check.program.clone()).unwrap_or_default();
+    let program = || match runs_tasks(&check.program) {
+        true => check.program.clone(),
+        false => String::new(),
+    };
     OwnCheck {
         tool: named.map_or_else(program, |(_, name)| name.to_owned()),
         strict: named.is_some_and(|(row, _)| row.is_strict(check)),
