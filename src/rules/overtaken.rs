@@ -56,6 +56,11 @@ pub fn asks_to_undo(prompt: &str) -> bool {
     TABLE.undoes.says(prompt)
 }
 
+/// A person says there that they undid what the agent had done.
+pub fn has_reverted(sentence: &str) -> bool {
+    TABLE.reverted.says(sentence)
+}
+
 /// The rows of the table, in what form they are needed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +75,7 @@ struct Rows<C> {
     concedes: C,
     fails: C,
     undoes: C,
+    reverted: C,
 }
 
 static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
@@ -85,6 +91,7 @@ static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
         concedes: written.concedes.into(),
         fails: written.fails.into(),
         undoes: written.undoes.into(),
+        reverted: written.reverted.into(),
     }
 });
 
@@ -109,5 +116,6 @@ mod tests {
         written.concedes.samples.hold(concedes);
         written.fails.samples.hold(fails);
         written.undoes.samples.hold(asks_to_undo);
+        written.reverted.samples.hold(has_reverted);
     }
 }

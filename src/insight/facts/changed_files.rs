@@ -6,7 +6,9 @@ use super::written_files::written;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{FileFate, Finding, Tree};
 use crate::model::summary::{ChangedFile, Sourced};
+use crate::rules::overtaken::has_reverted;
 use crate::rules::tools::{AnswerKind, tool};
+use crate::rules::words::sentences;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     let mut edited = Edited::default();
     for line in lines {
+        if was_reverted(line) {
+            edited.revert();
+        }
         for finding in line.item.findings {
             edited.note(line, finding);
         }
@@ -129,7 +134,25 @@ fn halves(sum: u64, difference: i64) -> Option<(u64, u64)> {
     Some((more / 2, sum.checked_sub(more / 2)?))
 }
 
+/// A person says in it that they undid what the agent had done.
+pub(super) fn was_reverted(line: &LocatedItem<'_>) -> bool {
+    const SENTENCES_MAX: usize = 3;
+    let is_prompt = line.main && line.item.kind == ItemKind::Prompt;
+    is_prompt
+        && sentences(line.words())
+            .take(SENTENCES_MAX)
+            .any(has_reverted)
+}
+
 impl<'t> Edited<'t> {
+    /// Somebody went back to the last commit, and what was new may be gone: only later edits tell.
+    fn revert(&mut self) {
+        self.left
+            .retain(|_, kept| kept.committed.2 > 0 && kept.restore());
+        let left = &self.left;
+        self.seen.retain(|path| left.contains_key(path));
+    }
+
     fn note(&mut self, line: &LocatedItem<'t>, finding: &'t Finding) {
         match finding {
             Finding::Changed {

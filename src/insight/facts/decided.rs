@@ -10,6 +10,7 @@ mod prose;
 mod replied;
 mod topics;
 
+use super::changed_files::was_reverted;
 use super::line::{LocatedItem, edits};
 use super::prose::pasted_behind;
 use super::sections::without_targets;
@@ -181,7 +182,9 @@ fn of_people(lines: &[LocatedItem<'_>]) -> Made {
             if let Some(decision) = approved.flatten() {
                 made.add(line, Choice::of(AGREED, decision));
             }
-            for point in headed::planned(line, || edits(after) > 0) {
+            // what was undone may have been of any of its parts
+            let is_carried_out = || edits(after) > 0 && !after.iter().any(was_reverted);
+            for point in headed::planned(line, is_carried_out) {
                 made.add(line, Choice::of(AGREED, point));
             }
             let own = said(line.words()).into_iter();

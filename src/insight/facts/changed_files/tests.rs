@@ -321,3 +321,24 @@ fn a_path_that_git_shortened_counts_the_file_that_is_meant() {
     all.extend(commit("Round once"));
     assert_eq!(told(&[edited(), all]), ["/p/src/shop/cart.rs +20 −8"]);
 }
+
+#[test]
+fn what_a_person_undid_is_no_change() {
+    let (cart, page) = ([changed("/p/cart.rs", 9, 2)], [changed("/p/page.rs", 4, 0)]);
+    let told = |said: &'static str| {
+        let all = [
+            line(1, "Action: Edit(cart.rs) → +9 −2", &cart),
+            LocatedItem::sample(ItemKind::Prompt, 2, said, &[]),
+            line(3, "Action: Edit(page.rs) → +4 −0", &page),
+        ];
+        files(&all)
+            .into_iter()
+            .map(|file| file.what.path)
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(
+        told("User: I've reverted your changes, focus only on the page"),
+        ["/p/page.rs"]
+    );
+    assert_eq!(told("User: now the page"), ["/p/cart.rs", "/p/page.rs"]);
+}
