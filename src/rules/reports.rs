@@ -145,6 +145,11 @@ pub fn sums_up(sentence: &str) -> bool {
     TABLE.sums.says(sentence)
 }
 
+/// An agent's line leads to an account of the session.
+pub fn leads_to_account(line: &str) -> bool {
+    TABLE.accounts.says(line)
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -165,6 +170,7 @@ struct Written {
     counted: WrittenCues,
     passes: Passes,
     sums: WrittenCues,
+    accounts: WrittenCues,
     #[cfg(test)]
     samples: Samples,
 }
@@ -204,6 +210,7 @@ struct Table {
     counted: SentenceCues,
     passes: Passes,
     sums: SentenceCues,
+    accounts: SentenceCues,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -226,6 +233,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         counted: written.counted.into(),
         passes: written.passes,
         sums: written.sums.into(),
+        accounts: written.accounts.into(),
     }
 });
 
@@ -247,6 +255,7 @@ mod tests {
         written.cures.samples.hold(is_cure);
         written.counted.samples.hold(only_counts);
         written.sums.samples.hold(sums_up);
+        written.accounts.samples.hold(leads_to_account);
         for (line, wants) in written.samples.passes {
             assert_eq!(only_passes(&line), wants, "{line}");
         }

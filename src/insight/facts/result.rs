@@ -22,7 +22,7 @@ use crate::model::summary::Sourced;
 use crate::rules::outcome::{Ending, ending};
 use crate::rules::overtaken::fails;
 use crate::rules::replies::{Reply, reply};
-use crate::rules::reports::sums_up;
+use crate::rules::reports::{leads_to_account, sums_up};
 use crate::rules::requests::{RequestKind, is_objection, request};
 use answer::{Answer, Came};
 use open::is_refused;
@@ -339,8 +339,9 @@ fn answers<'l, 't>(
         let is_run = || exchange.iter().flat_map(|line| line.item.findings).any(ran);
         let is_asked = asks_for_work(prompt) || agrees() && is_run();
         let mut answer = Answer::of(exchange, (prompt.at, late), is_asked, is_last)?;
-        answer.is_account =
-            is_list(answer.line.words()) && prompt.prose.sentences.iter().any(|said| sums_up(said));
+        answer.is_account = is_list(answer.line.words())
+            && (prompt.prose.sentences.iter().any(|said| sums_up(said))
+                || is_last && answer.line.words().lines().any(leads_to_account));
         answer.weight += if answer.is_account {
             ACCOUNT_WEIGHT
         } else {

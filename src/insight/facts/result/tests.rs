@@ -334,3 +334,31 @@ fn an_answer_is_told_with_what_it_comes_to() {
         follow.";
     assert_eq!(steps, [wants]);
 }
+
+#[test]
+fn last_words_that_sum_up_the_session_are_its_result() {
+    use crate::insight::facts::prompts::prompts;
+    let came = |heading: &str| {
+        let points = "- Carts round once, at their end, so that totals are exact.\n- Invoices have the month in their names and stand in folders.\n- The export leaves out shops that have no carts at all, and says how many.";
+        let last = format!("Agent: Done.\n\n{heading}\n\n{points}");
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: round the carts once", &[]),
+            LocatedItem::sample(
+                ItemKind::Agent,
+                2,
+                "Agent: Carts round once now, at their end, so that all of the totals are exact.",
+                &[],
+            ),
+            LocatedItem::sample(
+                ItemKind::Prompt,
+                3,
+                "User: leave out shops without carts",
+                &[],
+            ),
+            LocatedItem::sample(ItemKind::Agent, 4, &last, &[]),
+        ];
+        result(&lines, &prompts(&lines), None).is_account
+    };
+    assert!(came("## Final summary of all changes in this session"));
+    assert!(!came("## Export"));
+}
