@@ -86,7 +86,7 @@ fn end(call: &RanCommand<'_>, check: &CommandCheck, words: &str) -> Option<Unsee
     ];
     let is_blocked = BLOCKED.iter().any(|word| call.output.contains(word));
     match check.end {
-        _ if call.command.contains("<<") => None,
+        _ if call.command.contains("<<") || call.output.starts_with("no tests ran") => None,
         _ if call.failed && (is_absent(call.output) || is_blocked) => None,
         _ if call.command.ends_with('…') => Some(UnseenEnd::Unknown),
         CheckEnd::Own if call.failed => Some(UnseenEnd::Failed),
@@ -224,6 +224,12 @@ mod tests {
         let items = [worked(filtered), (SOME, counts(3, 0))];
         let wants = ("go test ./...".to_owned(), UnseenEnd::Silent, false);
         assert_eq!(told(&items), Some(wants));
+    }
+
+    #[test]
+    fn a_run_without_tests_is_none() {
+        let empty = "Action: Bash(cargo test) → no tests ran";
+        assert_eq!(runs(&[worked(empty)]), None);
     }
 
     #[test]
