@@ -30,6 +30,16 @@ pub fn may_read(command: &str, path: &str) -> bool {
     read.peek().is_none() || !is_code || read.any(|language| ends(&language.files))
 }
 
+/// The files of code and texts that a command names.
+pub fn named_files(command: &str) -> impl Iterator<Item = &str> {
+    let known = |word: &&str| {
+        let mut ends = TABLE.languages.iter().flat_map(|language| &language.files);
+        !word.starts_with('-')
+            && ends.any(|end| word.len() > end.len() && word.ends_with(end.as_str()))
+    };
+    command.split_whitespace().filter(known)
+}
+
 /// A program without its folder.
 fn base(word: &str) -> &str {
     word.rsplit(['/', '\\']).next().unwrap_or(word)
@@ -78,5 +88,7 @@ mod tests {
                 assert!(!may_read(command, path), "{command}: {path}");
             }
         }
+        let named = named_files("npx eslint --config eslint.json --ext .ts web/cart.ts src");
+        assert_eq!(named.collect::<Vec<_>>(), ["web/cart.ts"]);
     }
 }

@@ -186,9 +186,12 @@ fn behind(target: Option<String>, shown: String) -> String {
 /// That a build or a check failed when it ran last and nothing was changed since, where no later one looked at the same and
 /// passed. Or that one failed and nothing shows that what was changed then helped: no check and no test passed behind it.
 pub fn failing(checks: &[Sourced<CheckRun>], lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let changes = Changes::of(lines);
     let failing = checks.iter().rev().find(|check| {
         let run = &check.what;
-        let is_mended = run.passed || run.fixed_by.is_some() || run.excuse.is_some();
+        // how a file is written that the session left alone says nothing of its work
+        let is_other = || scope(&run.command).looks_at_form() && changes.none_named(&run.command);
+        let is_mended = run.passed || run.fixed_by.is_some() || run.excuse.is_some() || is_other();
         let later = || later(check, lines);
         let is_open = |later| !is_superseded(run, later, Overlap::Some);
         !is_mended

@@ -2,7 +2,7 @@
 
 use super::line::LocatedItem;
 use crate::model::finding::Finding;
-use crate::rules::check_files::may_read;
+use crate::rules::check_files::{may_read, named_files};
 use crate::rules::paths::is_throwaway;
 
 /// What a session's edits changed, each with the index of its line.
@@ -30,6 +30,18 @@ impl<'t> Changes<'t> {
         let matters =
             |path: &str| may_read(command, path) && place.is_none_or(|place| is_below(path, place));
         all.find(|(_, path)| matters(path)).map(|(at, _)| *at)
+    }
+
+    /// The command names files, and none of them was changed.
+    pub fn none_named(&self, command: &str) -> bool {
+        let mut named = named_files(command).peekable();
+        let is_changed = |name: &str| {
+            let name = name.replace('\\', "/");
+            let name = name.trim_start_matches("./");
+            let ends_so = |path: &str| path.replace('\\', "/").ends_with(name);
+            name.contains('*') || self.0.iter().any(|(_, path)| ends_so(path))
+        };
+        named.peek().is_some() && !named.any(is_changed)
     }
 
     /// Something was changed.
@@ -74,6 +86,14 @@ mod tests {
             assert_eq!(changes.last_for("npx tsc", place), wants, "{place:?}");
         }
         assert_eq!(changes.last_for("cargo check", None), None);
+        for (command, wants) in [
+            ("npx eslint web/cart.ts web/page.ts", false),
+            ("npx eslint ./web/page.ts", true),
+            ("npx eslint web/*.ts", false),
+            ("npx eslint web", false),
+        ] {
+            assert_eq!(changes.none_named(command), wants, "{command}");
+        }
         assert!(changes.is_any());
     }
 }

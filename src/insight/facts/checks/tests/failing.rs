@@ -40,6 +40,9 @@ fn what_failed_when_it_ran_last_is_left() {
     let wants = "Failed, and not run again after the last change: npm run build";
     let open = [(failed.as_str(), &FAILED[..]), edited];
     assert_eq!(left(&open).as_deref(), Some(wants));
+    let page = |path: &str| format!("Action: Bash(npx eslint {path}) → exit 1: one problem");
+    assert_eq!(left(&[edited, (&page("b.ts"), &FAILED)]), None, "another's");
+    assert!(left(&[edited, (&page("a.ts"), &FAILED)]).is_some());
     let check = ("Action: Bash(tsc --noEmit) → ok, no output", &OK[..]);
     assert_eq!(left(&[open[0], edited, check]), None, "that may be enough");
 }
