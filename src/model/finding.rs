@@ -60,6 +60,13 @@ pub enum Finding {
         /// Its line; empty where that says no more.
         said: String,
     },
+    /// A commit's hook checked what was staged.
+    Staged {
+        /// The check, as the hook's runner names it.
+        check: String,
+        /// It ended well.
+        passed: bool,
+    },
     /// A command failed. The same command has the same key.
     Failed {
         /// See above.

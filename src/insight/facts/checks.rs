@@ -2,6 +2,7 @@
 //! tells how it ended. What only its own output could tell, and nobody sees, is left out.
 
 mod ended;
+mod hooked;
 
 use super::later_checks::{Overlap, is_superseded, says_ci_passed};
 use super::line::LocatedItem;
@@ -20,6 +21,7 @@ use crate::rules::commands::{
 use crate::rules::paths::is_throwaway;
 use crate::rules::test_words::{checks_pass, faults_excuse};
 use ended::ended;
+use hooked::hooked;
 
 /// Commands of one session that are listed, the last ones.
 const CHECKS_MAX: usize = 6;
@@ -46,8 +48,8 @@ pub fn checks(lines: &[LocatedItem<'_>]) -> Checks {
 
 fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
     let changes = Changes::of(lines);
-    // a commit's hook checked what was committed
-    let hooked = lines.iter().rposition(is_checked_commit).unwrap_or(0);
+    // a commit's hook tested what was committed
+    let tested = lines.iter().rposition(is_checked_commit).unwrap_or(0);
     let told = all.into_iter().filter_map(|seen| {
         let mut run = seen.run;
         let later = &lines[seen.at + 1..];
@@ -73,7 +75,7 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         let changed = changed.unwrap_or(0);
         let is_again = || is_superseded(&run.what, &lines[changed + 1..], Overlap::All);
         run.what.changed_after = changed > seen.at
-            && (hooked < changed || !run.what.passed)
+            && (tested < changed || !run.what.passed)
             && !(run.what.passed && is_again());
         Some(run)
     });
@@ -82,7 +84,10 @@ fn runs(all: Vec<Seen>, lines: &[LocatedItem<'_>]) -> Vec<Sourced<CheckRun>> {
         told.extend(said_to_pass(lines, changes.last_for("", None).unwrap_or(0)));
     }
     let first = told.len().saturating_sub(CHECKS_MAX);
-    told.into_iter().skip(first).collect()
+    told.drain(..first);
+    let by_hooks = hooked(lines, &changes, &told);
+    told.extend(by_hooks.into_iter().take(CHECKS_MAX - told.len()));
+    told
 }
 
 /// What the agent says next of what a check complains of: that it isn't of this work.

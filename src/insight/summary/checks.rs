@@ -49,8 +49,13 @@ fn check(run: &Sourced<CheckRun>) -> String {
     let is_named = |place: &&String| command.split(' ').any(|word| word == place.as_str());
     let place = run.place.as_ref().filter(|place| !is_named(place));
     let place = place.map_or(String::new(), |place| format!(" in `{}`", inline(place)));
+    let staged = if run.staged {
+        " on the staged files"
+    } else {
+        ""
+    };
     format!(
-        "- `{command}`{place} {ended}{by}{}{after}{excuse}",
+        "- `{command}`{place} {ended}{staged}{by}{}{after}{excuse}",
         said.unwrap_or_default()
     )
 }
@@ -89,5 +94,13 @@ mod tests {
         ] {
             assert_eq!(text, format!("- `cargo fmt --check` {wants}"));
         }
+        let by_hook = CheckRun {
+            command: "eslint --fix".into(),
+            passed: true,
+            staged: true,
+            ..CheckRun::default()
+        };
+        let wants = "- `eslint --fix` ok on the staged files";
+        assert_eq!(check(&sourced(1, by_hook)), wants);
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::insight::facts::ran::RUNNING;
 
 mod failing;
+mod hooked;
 mod outputs;
 mod own_words;
 
@@ -25,6 +26,7 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
             failed_before,
             changed_after,
             excuse: _,
+            staged: _,
             by_agent,
             fixed_by,
         } = run.what;

@@ -13,6 +13,8 @@ use super::todos;
 use crate::model::entry::CallStatus;
 use crate::model::finding::{FileFate, Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
+use crate::rules::commands::history::{Act, HistoryAction};
+use crate::rules::commands::staged_checks;
 use crate::rules::secrets::Redactor;
 use crate::rules::settings;
 use crate::rules::test_runners::TestRun;
@@ -88,6 +90,15 @@ impl Ended<'_> {
             passed: word.passed,
             said: line::folded(&self.output.masked(&word.said), TEXT_CHARS_MAX).into_owned(),
         }));
+        let commits = |act: &Act| act.does == HistoryAction::Commit && !act.away;
+        if has_ended && self.call.acts().iter().any(commits) {
+            let staged = staged_checks(self.output.parts()).into_iter();
+            found.extend(staged.map(|check| Finding::Staged {
+                check:
+                    line::folded(&self.output.masked(&check.command), TEXT_CHARS_MAX).into_owned(),
+                passed: check.passed,
+            }));
+        }
     }
 
     fn failed(&self) -> Option<Finding> {
