@@ -2,7 +2,7 @@
 
 use crate::insight::facts::SessionContext;
 use crate::insight::items::SessionItems;
-use crate::insight::summary::sections;
+use crate::insight::summary::{objective, sections};
 use crate::model::error::Error;
 use crate::model::summary::Summary;
 use crate::store::{Found, LlmSummary, SessionRow, Store};
@@ -76,13 +76,7 @@ pub fn context_of(row: &SessionRow, hides: bool) -> SessionContext<'_> {
 /// The sections of a summary without an objective that only repeats the session's title.
 pub fn sections_beside(summary: &Summary, title: &str) -> String {
     let sections = sections(summary);
-    let objective = summary.objective.as_ref().map(|said| said.what.as_str());
-    let objective = objective.filter(|objective| {
-        let rest = objective.strip_prefix(title).map(str::trim_start);
-        // the project stands above; a branch or what was shipped doesn't
-        let is_project = |rest: &str| rest.starts_with('(') && !rest.contains([',', ':', '#']);
-        rest.is_some_and(|rest| rest.is_empty() || is_project(rest))
-    });
+    let objective = objective(summary).filter(|objective| *objective == title);
     match objective {
         Some(said) => sections.replacen(&format!("\n## Objective\n{said}\n"), "", 1),
         None => sections,

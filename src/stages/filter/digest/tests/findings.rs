@@ -193,27 +193,6 @@ fn a_commit_is_what_git_printed_or_what_a_quiet_command_made() {
 }
 
 #[test]
-fn what_a_commits_hook_checks_is_told_of_commits_only() {
-    let hook = "[COMPLETED] eslint --fix\n[main 1a2b3c4] Add carts\n";
-    let staged = |command: &str| {
-        let all = bash(command, &ok(hook)).into_iter();
-        all.filter(|found| matches!(found, Finding::Staged { .. }))
-            .collect::<Vec<_>>()
-    };
-    let check = Finding::Staged {
-        check: "eslint --fix".into(),
-        passed: true,
-    };
-    assert_eq!(
-        staged("git add -A && git commit -m 'Add carts'"),
-        std::slice::from_ref(&check)
-    );
-    let long = format!("git commit -m 'Add carts' -m '{}'", "word ".repeat(200));
-    assert_eq!(staged(&long), [check]);
-    assert_eq!(staged("cat hook.log"), []);
-}
-
-#[test]
 fn what_is_picked_from_elsewhere_is_a_commit_of_the_session() {
     let printed = "[fix a55acac] Honor empty carts\n Date: Tue Jun 2 09:43:37 2026 -0700\n 2 files changed, 5 insertions(+)\n create mode 100644 src/empty.rs\n";
     let picked = bash("git cherry-pick 0fd2317 160fb81", &ok(printed));

@@ -1,5 +1,5 @@
 //! What calls leave: comments that say what is to be done, checks elsewhere that are not done, commits of a rebase; and
-//! what a check behind a filter says when it passed.
+//! what a check behind a filter, or of a commit's hook, says of how it ended.
 
 use super::*;
 use crate::model::finding::Finding;
@@ -110,4 +110,25 @@ fn a_longer_output_tells_that_a_check_passed() {
     );
     let plain = text("cargo check");
     assert!(!plain.contains("Finished"), "{plain}");
+}
+
+#[test]
+fn what_a_commits_hook_checks_is_told_of_commits_only() {
+    let hook = "[COMPLETED] eslint --fix\n[main 1a2b3c4] Add carts\n";
+    let staged = |command: &str| {
+        let all = found("Bash", json!({"command": command}), &ok(hook)).into_iter();
+        all.filter(|found| matches!(found, Finding::Staged { .. }))
+            .collect::<Vec<_>>()
+    };
+    let check = Finding::Staged {
+        check: "eslint --fix".into(),
+        passed: true,
+    };
+    assert_eq!(
+        staged("git add -A && git commit -m 'Add carts'"),
+        std::slice::from_ref(&check)
+    );
+    let long = format!("git commit -m 'Add carts' -m '{}'", "word ".repeat(200));
+    assert_eq!(staged(&long), [check]);
+    assert_eq!(staged("cat hook.log"), []);
 }
