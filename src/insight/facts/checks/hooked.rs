@@ -1,12 +1,14 @@
 //! What hooks of commits said of what was staged.
 
+use crate::insight::facts::later_checks::{Overlap, is_superseded};
 use crate::insight::facts::line::LocatedItem;
 use crate::insight::facts::stale::Changes;
 use crate::model::finding::Finding;
 use crate::model::summary::{CheckRun, Sourced};
 use crate::rules::check_words::scope;
 
-/// The last run of each check that hooks ran, without those of which `told` says as much.
+/// The last run of each check that hooks ran: without those that passed of which `told` says as much, and those that failed
+/// and may be mended since.
 pub(super) fn hooked(
     lines: &[LocatedItem<'_>],
     changes: &Changes<'_>,
@@ -35,14 +37,16 @@ pub(super) fn hooked(
     let commits = lines
         .iter()
         .rposition(|line| line.item.findings.iter().any(is_commit));
-    all.retain(|(at, run)| {
-        let looks_at = scope(&run.what.command);
-        let is_told = |other: &Sourced<CheckRun>| {
-            other.what.passed && scope(&other.what.command).covers(looks_at)
+    all.retain(|(at, Sourced { what: run, .. })| {
+        let looks_at = scope(&run.command);
+        let says_as_much = |other: &CheckRun| {
+            other.passed && !other.changed_after && scope(&other.command).covers(looks_at)
         };
-        // once there is a commit nobody knows what became of a fault: its hook may have printed nothing
-        let is_open = run.what.passed || commits < Some(*at);
-        is_open && !told.iter().any(is_told)
+        match run.passed {
+            true => !told.iter().any(|other| says_as_much(&other.what)),
+            // once there is a commit nobody knows what became of a fault: its hook may have printed nothing
+            false => commits < Some(*at) && !is_superseded(run, &lines[at + 1..], Overlap::All),
+        }
     });
     all.into_iter().map(|(_, run)| run).collect()
 }

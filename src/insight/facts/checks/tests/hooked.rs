@@ -55,10 +55,14 @@ fn what_is_told_already_or_may_be_over_is_not() {
     let lint = "Action: Bash(npx eslint .) → ok, no output";
     let lint = || (lint, vec![Finding::Worked { key: 1 }]);
     assert_eq!(told_of(&[lint(), green()]), ["npx eslint . true"]);
-    let red = (COMMIT, vec![staged("eslint --fix", false)]);
+    let red = || (COMMIT, vec![staged("eslint --fix", false)]);
     let quiet = (
         "Action: Bash(git commit -q -m x) → ok, no output",
         vec![made()],
     );
-    assert_eq!(told_of(&[red, quiet]), Vec::<String>::new());
+    assert_eq!(told_of(&[red(), quiet]), Vec::<String>::new());
+    assert_eq!(told_of(&[red(), lint()]), ["npx eslint . true"]);
+    // what passed before says nothing of what the hook found then
+    let both = ["npx eslint . true", "eslint --fix false staged"];
+    assert_eq!(told_of(&[lint(), red()]), both);
 }
