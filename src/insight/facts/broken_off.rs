@@ -183,7 +183,8 @@ fn chosen_last(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let mut chosen = behind.filter_map(|line| {
         let answers = line.item.findings.iter().rev();
         let mut answers = answers.filter_map(|finding| match finding {
-            Finding::Answered { answer, .. } => Some(answer),
+            // `Redis` says no more than the question does
+            Finding::Answered { answer, .. } if content_words(answer).len() >= 2 => Some(answer),
             _ => None,
         });
         Some(line.source(answers.next()?.clone()))

@@ -178,3 +178,24 @@ fn who_only_looks_around_does_what_was_asked_in_full() {
     let plain = [lines[0], lines[2], lines[3]];
     assert_eq!(told(&plain), Some(format!("Not finished: {whole}")));
 }
+
+#[test]
+fn what_was_chosen_last_is_told_where_it_says_what_to_do() {
+    let chosen = |answer: &str| {
+        let answered = [Finding::Answered {
+            question: "Which store?".into(),
+            answer: answer.into(),
+            header: String::new(),
+            means: None,
+        }];
+        let text = "Action: AskUserQuestion(Which store?) → …";
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: keep the carts", &[]),
+            LocatedItem::sample(ItemKind::Digest, 2, text, &answered),
+        ];
+        chosen_last(&lines).map(|chosen| chosen.what)
+    };
+    let wants = "Move the carts into Redis";
+    assert_eq!(chosen(wants).as_deref(), Some(wants));
+    assert_eq!(chosen("Redis"), None);
+}
