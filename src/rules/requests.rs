@@ -2,6 +2,7 @@
 //! say nothing of it. Knows English; sentences of other languages stay as they are.
 
 use super::table;
+use super::words::content_words;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 #[cfg(test)]
@@ -381,7 +382,24 @@ pub fn is_chatter(sentence: &str) -> bool {
     if TABLE.praise.iter().any(praises) && !says(sentence) {
         return true;
     }
+    if behind_answer(sentence).is_some_and(states) {
+        return false;
+    }
     rest.is_some_and(|rest| !says(rest)) || curt.is_some_and(|rest| !rest.contains(' '))
+}
+
+/// What follows a yes, a no, or who is right at the beginning of an agent's answer: `totals are rounded once` of `Yes,
+/// totals are rounded once`.
+pub fn behind_answer(sentence: &str) -> Option<&str> {
+    without_any(sentence.trim_start_matches('*'), &TABLE.answers)
+}
+
+/// It says more than `that was it`, and is no chatter of its own: `I see the problem`.
+fn states(rest: &str) -> bool {
+    const WORDS_MIN: usize = 2;
+    let says = content_words(rest);
+    let says = says.iter().filter(|word| !is_idle(word)).count();
+    says >= WORDS_MIN && without_any(rest, &TABLE.chatter).is_none()
 }
 
 /// A heading that says no more than that what follows is what was done.
@@ -434,6 +452,7 @@ struct Written {
     leave: Vec<String>,
     adds: Vec<String>,
     roles: Vec<String>,
+    answers: Vec<String>,
     chatter: Vec<String>,
     praise: Vec<String>,
     curt: Vec<String>,
@@ -496,6 +515,17 @@ mod tests {
         ] {
             assert!(!is_objection(prompt), "{prompt}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_says_something_is_no_chatter() {
+        for sentence in ["Yes.", "Yes, that's it.", "Right, I see the problem."] {
+            assert!(is_chatter(sentence), "{sentence}");
+        }
+        let yes = "Yes, carts are grouped by shop.";
+        assert!(!is_chatter(yes));
+        assert_eq!(behind_answer(yes), Some("carts are grouped by shop."));
+        assert_eq!(behind_answer("Yesterday it was slow."), None);
     }
 
     #[test]

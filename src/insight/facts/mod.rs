@@ -60,6 +60,7 @@ mod unseen_runs;
 mod untested;
 mod unverified;
 mod unwritten;
+mod verdicts;
 mod words;
 mod written_files;
 

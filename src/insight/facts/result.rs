@@ -15,6 +15,7 @@ use super::prompts::{Prompt, exchange, starts};
 use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
 use super::stated::{STEP_BYTES_MAX, stated};
 use super::taken_up::{Withdrawn, is_amended, is_declined, is_reworked, is_taken_up, withdrawn};
+use super::verdicts::{asks, with_verdict};
 use super::words::shortened;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -282,9 +283,13 @@ fn steps(
     for answer in answers {
         let is_last = Some(answer.at) == last;
         let has_room = steps.len() < STEPS_MAX;
-        let asked = prompts.iter().find(|prompt| prompt.at == answer.at);
-        let asked = asked.map_or("", |prompt| prompt.line.words());
-        let step = answer.step(bytes_max, asked);
+        let prompt = prompts.iter().find(|prompt| prompt.at == answer.at);
+        let asked = prompt.map_or("", |prompt| prompt.line.words());
+        let step = |bytes| answer.step(bytes, asked);
+        let step = match prompt.is_some_and(|prompt| !answer.is_partial && asks(prompt)) {
+            true => with_verdict(answer.line.words(), bytes_max, step),
+            false => step(bytes_max),
+        };
         if let Some(step) = step.filter(|_| is_last || has_room) {
             steps.push((answer.at, answer.line.source(step)));
         }

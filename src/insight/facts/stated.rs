@@ -13,7 +13,7 @@ use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
 use crate::rules::reports::{is_label, is_moved};
 use crate::rules::requests::{
-    RequestKind, asks_leave, asks_something, is_chatter, is_stale, offered, request,
+    RequestKind, asks_leave, asks_something, behind_answer, is_chatter, is_stale, offered, request,
 };
 use crate::rules::words::sentences;
 use std::borrow::Cow;
@@ -48,14 +48,13 @@ pub fn begun(words: &str) -> (Vec<String>, bool) {
 fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
     let words = &*without_verse(words);
     let (mut block, mut is_all, mut is_before) = (Block::None, true, false);
-    let mut in_menu = false;
-    let mut next = NextSection::default();
-    let mut all: Vec<String> = Vec::new();
-    let mut bytes = 0;
-    let mut columns: Vec<&str> = Vec::new();
+    let (mut in_menu, mut next) = (false, NextSection::default());
+    let (mut all, mut bytes): (Vec<String>, usize) = (Vec::new(), 0);
+    let (mut columns, mut in_quote): (Vec<&str>, bool) = (Vec::new(), false);
     let mut sections = Sections::of(words);
     let mut lines = words.lines().map(str::trim_end).peekable();
     while let Some(line) = lines.next() {
+        let is_quoted = line.starts_with('>');
         let line = unquoted(line);
         let bare = line.trim_start();
         let fence = bare.starts_with("```");
@@ -94,17 +93,17 @@ fn stated_in(words: &str, bytes_max: usize) -> (Vec<String>, bool) {
                 columns = cells(bare).collect();
                 continue;
             }
-            true => Some(row(bare, &columns))
-                .filter(|row| !is_label(row))
-                .unwrap_or_default(),
+            true => row(bare, &columns),
             false if bytes > bytes_max && is_point(line) => line.to_owned(),
             false if bytes > bytes_max && !sections.concludes() => break,
             false => said(line, bytes == 0),
         };
         bytes += said.len();
+        let is_new = sections.has_begun();
+        in_quote = is_quoted && !is_new && (in_quote || leads_to(&said, all.last()));
         match all.last_mut() {
             _ if said.is_empty() => {}
-            Some(point) if hangs_on(line, point) && !sections.has_begun() => add_to(point, &said),
+            Some(last) if in_quote || !is_new && hangs_on(line, last) => add_to(last, &said),
             _ => sections.add(said, &mut all),
         }
     }
@@ -140,6 +139,11 @@ fn hangs_on(line: &str, point: &str) -> bool {
         && !is_point(line)
         && is_point(point)
         && !line.trim_start().starts_with('|')
+}
+
+/// What is quoted belongs to what leads to it: alone it would be the agent's own word.
+fn leads_to(quoted: &str, lead: Option<&String>) -> bool {
+    lead.is_some_and(|lead| lead.ends_with(':')) && !is_point(quoted)
 }
 
 fn add_to(point: &mut String, said: &str) {
@@ -210,11 +214,12 @@ fn row(line: &str, columns: &[&str]) -> String {
             None => (*cell).to_owned(),
         })
         .collect();
-    match (first, rest.is_empty()) {
+    let row = match (first, rest.is_empty()) {
         ("", _) => String::new(),
         (first, true) => folded(&format!("- {first}")),
         (first, false) => folded(&format!("- {first}: {}", rest.join("; "))),
-    }
+    };
+    if is_label(&row) { String::new() } else { row }
 }
 
 fn cells(line: &str) -> impl Iterator<Item = &str> {
@@ -223,8 +228,16 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 
 /// Without sentences that announce what was left out: code, pictures, prose.
 fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
-    let mut kept = Vec::new();
+    let mut kept: Vec<String> = Vec::new();
+    let mut is_led = false;
     for (nth, line) in lines.iter().enumerate() {
+        let line = match std::mem::take(&mut is_led) {
+            true => without_dangling(line),
+            false => line,
+        };
+        if line.is_empty() {
+            continue;
+        }
         let next = lines.get(nth + 1).filter(|next| is_point(next));
         let is_numbered = |line: &str| line.trim_start().starts_with(|c: char| c.is_ascii_digit());
         let is_below = |next: &String| {
@@ -233,7 +246,7 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
                 || is_numbered(line) && !is_numbered(next)
         };
         if !line.ends_with(':') || next.is_some_and(is_below) {
-            kept.push(line.clone());
+            kept.push(line.to_owned());
             continue;
         }
         let last = sentences(line).last().unwrap_or_default();
@@ -255,11 +268,37 @@ fn without_lead_ins(lines: Vec<String>) -> Vec<String> {
         match before.is_empty() {
             _ if states => kept.push(format!("{}.", line.trim_end_matches(':'))),
             false => kept.push(before.to_owned()),
-            true if is_alone => kept.push(line.clone()),
-            true => {}
+            true if is_alone => kept.push(line.to_owned()),
+            true => is_led = true,
         }
     }
     kept
+}
+
+/// Without the rest of a sentence whose beginning led to what was left out, and what hangs on it: `The folders:`, then
+/// `are hard to find. That is why …`
+fn without_dangling(line: &str) -> &str {
+    const JOINTS: [&str; 24] = [
+        "is", "are", "was", "were", "and", "or", "but", "which", "that", "with", "to", "into",
+        "for", "in", "on", "from", "so", "has", "have", "where", "then", "becomes", "will", "as",
+    ];
+    const BACK: [&str; 10] = [
+        "That", "This", "These", "Those", "It", "They", "It's", "It’s", "That's", "That’s",
+    ];
+    let begins = |text: &str, words: &[&str]| {
+        let first = text.split(' ').next().unwrap_or_default();
+        words.contains(&first.trim_end_matches(','))
+    };
+    if !begins(line, &JOINTS) {
+        return line;
+    }
+    let mut behind = sentences(line)
+        .skip(1)
+        .skip_while(|next| begins(next, &BACK));
+    let rest = behind
+        .next()
+        .map(|first| first.as_ptr() as usize - line.as_ptr() as usize);
+    rest.map_or("", |at| &line[at..])
 }
 
 /// `It is clean, but each machine must be set up with`, without what only leads to code.
@@ -330,7 +369,9 @@ fn is_open(sentence: &str) -> bool {
         "named",
     ];
     let bare = sentence.trim_end_matches(':');
-    let last = bare.rsplit(' ').next().unwrap_or_default();
+    // `The layout is roughly:`
+    let last = bare.rsplit(' ').find(|word| !word.ends_with("ly"));
+    let last = last.unwrap_or_default();
     OPEN.iter().any(|open| open.eq_ignore_ascii_case(last))
 }
 
@@ -432,7 +473,9 @@ pub(super) fn said(line: &str, first: bool) -> String {
             }
         }
         let asks = asks(sentence);
-        let is_idle = || announces(sentence) || is_stale(sentence) || opens && is_chatter(sentence);
+        let is_plan = || opens && behind_answer(sentence).is_some_and(announces);
+        let is_chat = || opens && is_chatter(sentence) || is_plan();
+        let is_idle = || announces(sentence) || is_stale(sentence) || is_chat();
         if asks && out.is_empty() && is_point(line) {
             // what stands behind a point's question hangs on it
             break;

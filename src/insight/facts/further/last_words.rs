@@ -4,10 +4,11 @@ use super::super::line::LocatedItem;
 use super::super::prompts::{Prompt, exchange, opens, starts};
 use super::super::remarks::{so_far, states};
 use super::super::stated::{STEP_BYTES_MAX, one_line, stated_first};
+use super::super::verdicts::{asks as asks_question, with_verdict};
 use super::super::words::shortened;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::rules::replies::{Reply, reply};
-use crate::rules::requests::is_idle;
+use crate::rules::requests::{RequestKind, is_idle, request};
 use crate::rules::words::{content_words, is_same};
 
 /// Fewer say that something is done, not what.
@@ -35,7 +36,13 @@ pub(super) fn last_said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> O
     let words = last.words().trim_end();
     let asks = words.ends_with('?') && words.len() < ANSWER_BYTES_MIN;
     let is_said = last.item.kind == ItemKind::Agent && !words.ends_with(':') && !asks;
-    let said = one_line(&stated_first(is_said.then_some(words)?), STEP_BYTES_MAX);
+    let stated = stated_first(is_said.then_some(words)?);
+    let said = |bytes| Some(one_line(&stated, bytes));
+    let said = match asks_question(prompt) {
+        true => with_verdict(words, STEP_BYTES_MAX, said),
+        false => said(STEP_BYTES_MAX),
+    };
+    let said = said.unwrap_or_default();
     let is_short = !is_aside && said.chars().count() < chars_min && !said.is_empty();
     let said = match is_short.then(|| said_before(lines, prompt, last)).flatten() {
         Some(before) => format!("{before} {said}"),
@@ -124,15 +131,39 @@ pub(super) fn said_before_forms(
     let mut before = exchange[..form].iter().filter(|line| line.main);
     let first = before.find(|line| line.item.kind == ItemKind::Agent)?;
     let own = content_words(prompt.line.words());
-    let shared = |text: &str| {
-        let told = content_words(text);
-        let own = own.iter().filter(|word| !is_idle(word));
-        own.filter(|own| told.iter().any(|told| is_same(own, told)))
-            .count()
-    };
-    let is_it = shared(first.words()) > shared(said) && states(first.words());
+    let is_it = shared(&own, first.words()) > shared(&own, said) && states(first.words());
     let told = one_line(&stated_first(is_it.then(|| first.words())?), STEP_BYTES_MAX);
     (told.chars().count() >= SAID_CHARS_MIN).then_some(told)
+}
+
+/// What the agent said first to a question of a few words, where that is about it and `said`, what it came to, is not.
+pub(super) fn said_at_once(
+    lines: &[LocatedItem<'_>],
+    prompt: &Prompt<'_, '_>,
+    said: &str,
+) -> Option<String> {
+    const QUESTION_CHARS_MAX: usize = 80;
+    let asked = prompt.line.words().trim();
+    let is_question = || request(asked).is_some_and(|one| one.kind == RequestKind::Question);
+    if asked.chars().count() > QUESTION_CHARS_MAX || !asked.ends_with('?') || !is_question() {
+        return None;
+    }
+    let mut agents = exchange(lines, prompt.at).iter().filter(|line| line.main);
+    let first =
+        agents.find(|line| line.item.kind == ItemKind::Agent && !line.words().is_empty())?;
+    let own = content_words(asked);
+    let is_it = shared(&own, first.words()) > 0 && shared(&own, said) == 0;
+    let told = one_line(&stated_first(is_it.then(|| first.words())?), STEP_BYTES_MAX);
+    let is_enough = told.chars().count() >= AGREED_CHARS_MIN && states(first.words());
+    is_enough.then_some(told)
+}
+
+/// How many of these words a text has.
+fn shared(own: &[String], text: &str) -> usize {
+    let told = content_words(text);
+    let own = own.iter().filter(|word| !is_idle(word));
+    own.filter(|own| told.iter().any(|told| is_same(own, told)))
+        .count()
 }
 
 /// What the agent stated last before a place, in a line.
@@ -190,5 +221,25 @@ mod tests {
         assert_eq!(before(&lines[..3], last), None, "no form");
         let so_far = said_so_far(&lines[..2], &prompts(&lines[..2])[0]);
         assert_eq!(so_far, None, "{so_far:?}");
+    }
+
+    #[test]
+    fn a_short_question_is_answered_at_once_where_work_goes_on() {
+        let first = "Agent: The export isn't stuck; it waits for the second page of invoices.";
+        let items = [
+            (ItemKind::Prompt, "User: is the export stuck?"),
+            (ItemKind::Agent, first),
+            (ItemKind::Digest, "Action: Bash(make) → 2 lines"),
+        ];
+        let lines = items.map(|(kind, text)| LocatedItem::sample(kind, 1, text, &[]));
+        let prompts = prompts(&lines);
+        let told = |said: &str| said_at_once(&lines, &prompts[0], said);
+        let wants = first.strip_prefix("Agent: ").map(str::to_owned);
+        assert_eq!(told("All pages of carts are green."), wants);
+        assert_eq!(
+            told("The export is done."),
+            None,
+            "the last words answer it"
+        );
     }
 }

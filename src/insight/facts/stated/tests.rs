@@ -66,6 +66,32 @@ fn a_beginning_is_what_states_something() {
 }
 
 #[test]
+fn what_hangs_on_code_goes_with_it_and_what_is_quoted_stays_with_its_lead() {
+    for (words, wants) in [
+        (
+            "It is slow.\n\nThe old pages:\n```\na\nb\nc\nd\n```\nare read twice. That takes long. The new ones aren't.",
+            Some("It is slow.\nThe new ones aren't."),
+        ),
+        (
+            "The layout of all carts is, roughly:\n```\na\nb\nc\nd\n```\nIt is old.",
+            Some("It is old."),
+        ),
+        (
+            "Both pages say so now. The manual has it:\n\n> Totals are rounded once.\n> They are never rounded again.\n\nDone.",
+            Some(
+                "Both pages say so now. The manual has it: Totals are rounded once. They are never rounded again.\nDone.",
+            ),
+        ),
+        (
+            "Yes, carts are grouped by shop. The folders are:\n```\na\nb\nc\nd\n```\nThat is shorter.",
+            Some("Yes, carts are grouped by shop.\nThat is shorter."),
+        ),
+    ] {
+        assert_eq!(beginning(words, 400).as_deref(), wants, "{words}");
+    }
+}
+
+#[test]
 fn titles_questions_of_points_and_short_code_are_told_apart() {
     for (words, wants) in [
         (
