@@ -51,6 +51,11 @@ pub fn fails(sentence: &str) -> bool {
     TABLE.fails.says(sentence)
 }
 
+/// Where a person says there that what should be gone, or there, still isn't.
+pub fn persists(words: &str) -> impl Iterator<Item = &str> {
+    TABLE.persists.found(words)
+}
+
 /// A prompt asks for nothing but that what was done before it is undone.
 pub fn asks_to_undo(prompt: &str) -> bool {
     TABLE.undoes.says(prompt)
@@ -74,6 +79,7 @@ struct Rows<C> {
     withdraws: C,
     concedes: C,
     fails: C,
+    persists: C,
     undoes: C,
     reverted: C,
 }
@@ -90,6 +96,7 @@ static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
         withdraws: written.withdraws.into(),
         concedes: written.concedes.into(),
         fails: written.fails.into(),
+        persists: written.persists.into(),
         undoes: written.undoes.into(),
         reverted: written.reverted.into(),
     }
@@ -115,6 +122,8 @@ mod tests {
         written.withdraws.samples.hold(withdraws);
         written.concedes.samples.hold(concedes);
         written.fails.samples.hold(fails);
+        let says = |words: &str| persists(words).next().is_some();
+        written.persists.samples.hold(says);
         written.undoes.samples.hold(asks_to_undo);
         written.reverted.samples.hold(has_reverted);
     }

@@ -8,7 +8,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, PullRequestState};
 use crate::model::summary::Sourced;
 use crate::rules::overtaken::{
-    claims, concedes, is_forecast, is_left, is_local, is_unmerged, removes,
+    claims, concedes, is_forecast, is_left, is_local, is_unmerged, persists, removes,
 };
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_unchanged;
@@ -21,7 +21,7 @@ const SHARED_MIN: usize = 2;
 /// What a session's later turns say of what was said before.
 pub(super) struct Overtaken<'l, 't> {
     lines: &'l [LocatedItem<'t>],
-    /// Where the prompts stand that dispute something, with their words; the agent granted them.
+    /// Where the prompts stand that dispute something, with their words: the agent granted it, or somebody saw it.
     disputes: Vec<(usize, Vec<String>)>,
     /// Where it was said what is gone, with what is.
     removed: Vec<(usize, Vec<String>)>,
@@ -46,6 +46,10 @@ impl<'l, 't> Overtaken<'l, 't> {
             let end = prompts.get(nth + 1).copied().unwrap_or(lines.len());
             let is_word = |at: &usize| lines[*at].main && lines[*at].item.kind == ItemKind::Agent;
             let mut words = (*at..end).filter(is_word);
+            let asked = lines[*at].words();
+            let seen = persists(&asked[..asked.floor_char_boundary(COMPLAINT_BYTES_MAX)]);
+            let seen = seen.map(|said| (*at, content_words(said)));
+            all.disputes.extend(seen);
             let Some(first) = words.next() else { continue };
             if concedes(lines[first].words()) {
                 all.disputes.push((*at, content_words(lines[*at].words())));
@@ -247,6 +251,9 @@ impl<'o> Later<'o> {
         self.removed.iter().any(is_it)
     }
 }
+
+/// Further behind, a prompt has pasted text.
+const COMPLAINT_BYTES_MAX: usize = 1_200;
 
 /// Longer words are a report.
 const REMARK_BYTES_MAX: usize = 240;
@@ -463,6 +470,14 @@ mod tests {
         assert_eq!(told(1, &granted), "Added `with_shop`.");
         let denied = lines("Agent: It is called by the router of the shop.");
         assert_eq!(told(1, &denied), denied[1].words());
+        let mut seen = denied;
+        seen[2] = line(
+            3,
+            ItemKind::Prompt,
+            "User: the log still doesn't show the name of the shop",
+            &[],
+        );
+        assert_eq!(told(1, &seen), "Added `with_shop`.", "somebody looked");
         let mut listed = granted;
         let points = "Agent: Each will now be logged: the name of the shop; its day; its carts.";
         listed[1] = line(2, ItemKind::Agent, points, &[]);
