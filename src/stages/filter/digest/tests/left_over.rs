@@ -116,7 +116,7 @@ fn a_longer_output_tells_that_a_check_passed() {
 fn what_a_commits_hook_checks_is_told_of_commits_only() {
     let hook = "[COMPLETED] eslint --fix\n[main 1a2b3c4] Add carts\n";
     let checked = |command: &str, output: &str| {
-        let all = bash(command, &ok(output)).into_iter();
+        let all = found("Bash", json!({"command": command}), &ok(output)).into_iter();
         all.filter(|found| matches!(found, Finding::HookChecked { .. }))
             .collect::<Vec<_>>()
     };
