@@ -66,6 +66,9 @@ impl Kept {
     /// A new file has the lines that are left of it.
     fn told(self) -> Sourced<ChangedFile> {
         let mut file = self.file;
+        if file.what.uncounted {
+            (file.what.added, file.what.removed) = (0, 0);
+        }
         if file.what.created {
             let ChangedFile { added, removed, .. } = &mut file.what;
             (*added, *removed) = (added.saturating_sub(*removed), 0);
@@ -89,6 +92,11 @@ impl Kept {
     /// says nothing of them.
     fn correct(&mut self, added: u64, removed: u64, drawn: bool) {
         let file = &mut self.file.what;
+        if file.is_by_script() && !drawn {
+            (file.added, file.removed) = (added, removed);
+            (file.counted, file.uncounted) = (true, false);
+            return;
+        }
         let (before, gone, _) = self.committed;
         let (own_added, own_removed) = (file.added - before, file.removed - gone);
         let grown = own_added as i64 - own_removed as i64;
@@ -212,8 +220,14 @@ impl<'t> Edited<'t> {
                 self.left.retain(|known, kept| {
                     let is_gone = is_meant(known, path);
                     kept.file.what.deleted |= is_gone;
-                    !(is_gone && kept.file.what.created)
+                    !(is_gone && (kept.file.what.created || kept.file.what.is_by_script()))
                 });
+            }
+            // beside the change that it stands for: it is no edit, whose lines are known
+            FileFate::Written => {
+                let file = &mut self.of(line, path).file.what;
+                file.edits = file.edits.saturating_sub(1);
+                file.uncounted |= file.edits == 0;
             }
             FileFate::Restored => {
                 let restore =
