@@ -120,6 +120,8 @@ pub enum UnseenEnd {
     Failed,
     /// Only what failed was shown, and nothing was.
     Silent,
+    /// It went on when somebody asked for it last, or was stopped then.
+    Unended,
     /// Nobody knows.
     Unknown,
 }
