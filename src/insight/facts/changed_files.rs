@@ -5,7 +5,7 @@ use super::line::LocatedItem;
 use super::written_files::written;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{FileFate, Finding, Tree};
-use crate::model::summary::{ChangedFile, Sourced};
+use crate::model::summary::{ChangedFile, LineCounts, Sourced};
 use crate::rules::overtaken::has_reverted;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::sentences;
@@ -58,22 +58,28 @@ struct Kept {
     file: Sourced<ChangedFile>,
     /// Of these up to the last commit: lines added and removed, and edits.
     committed: (u64, u64, u64),
+    /// Of the committed lines those that its edits made: a commit may have more.
+    own: (u64, u64),
     /// What git says that the next commit has of it.
     staged: Option<(u64, u64)>,
 }
 
 impl Kept {
-    /// A new file has the lines that are left of it.
-    fn told(self) -> Sourced<ChangedFile> {
-        let mut file = self.file;
-        if file.what.uncounted {
-            (file.what.added, file.what.removed) = (0, 0);
+    /// A new file has the lines that are left of it, another one those of its edits.
+    fn told(mut self) -> Sourced<ChangedFile> {
+        let file = &mut self.file.what;
+        let (added, removed, _) = self.committed;
+        if file.uncounted {
+            (file.added, file.removed) = (0, 0);
+        } else if file.created {
+            (file.added, file.removed) = (file.added.saturating_sub(file.removed), 0);
+        } else if self.own != (added, removed) {
+            file.committed = Some(LineCounts { added, removed });
+            file.added = file.added - added + self.own.0;
+            file.removed = file.removed - removed + self.own.1;
+            file.counted = false;
         }
-        if file.what.created {
-            let ChangedFile { added, removed, .. } = &mut file.what;
-            (*added, *removed) = (added.saturating_sub(*removed), 0);
-        }
-        file
+        self.file
     }
 
     /// Back to what was committed last; whether anything is left of it.
@@ -92,12 +98,12 @@ impl Kept {
     /// says nothing of them.
     fn correct(&mut self, added: u64, removed: u64, drawn: bool) {
         let file = &mut self.file.what;
+        let (before, gone, _) = self.committed;
         if file.is_by_script() && !drawn {
-            (file.added, file.removed) = (added, removed);
+            (file.added, file.removed) = (before + added, gone + removed);
             (file.counted, file.uncounted) = (true, false);
             return;
         }
-        let (before, gone, _) = self.committed;
         let (own_added, own_removed) = (file.added - before, file.removed - gone);
         let grown = own_added as i64 - own_removed as i64;
         let sum = added + removed;
@@ -124,11 +130,16 @@ impl Kept {
     fn commit(&mut self) {
         let file = &mut self.file.what;
         let (before, gone, edits) = self.committed;
+        let mut own = (file.added - before, file.removed - gone);
         let staged = self.staged.take().filter(|_| file.edits > edits);
         if let Some((added, removed)) = staged {
             (file.added, file.removed) = (before + added, gone + removed);
             file.counted = true;
+            if added + removed <= own.0 + own.1 {
+                own = (added, removed);
+            }
         }
+        self.own = (self.own.0 + own.0, self.own.1 + own.1);
         self.committed = (file.added, file.removed, file.edits);
     }
 }
@@ -284,6 +295,8 @@ impl<'t> Edited<'t> {
             let Some((_, kept)) = meant.min_by_key(|(path, _)| path.len()) else {
                 continue;
             };
+            // what git counted is the shell's too
+            kept.own = (kept.committed.0, kept.committed.1);
             let file = &mut kept.file.what;
             if !file.counted {
                 (file.added, file.removed, file.uncounted) = (0, 0, true);
@@ -314,6 +327,7 @@ impl<'t> Edited<'t> {
                 ..ChangedFile::default()
             }),
             committed: (0, 0, 0),
+            own: (0, 0),
             staged: None,
         })
     }

@@ -181,7 +181,7 @@ const FOLDER_FILES_MIN: usize = 3;
 mod tests {
     use super::*;
     use crate::model::finding::CommitSize;
-    use crate::model::summary::{SessionCommit, sourced};
+    use crate::model::summary::{LineCounts, SessionCommit, sourced};
 
     fn change(setting: &str, old: Option<&str>, new: Option<&str>) -> SettingChange {
         SettingChange {
@@ -280,6 +280,17 @@ mod tests {
         };
         let lines = files(&summary, &LlmAdditions::default());
         assert_eq!(lines, ["- `a.rs` +2 −1", "- `b.rs` +2 −1 (from git)"]);
+        let mut more = file("d.rs", false);
+        more.what.committed = Some(LineCounts {
+            added: 9,
+            removed: 4,
+        });
+        let summary = Summary {
+            files_modified: vec![more],
+            ..Summary::default()
+        };
+        let lines = files(&summary, &LlmAdditions::default());
+        assert_eq!(lines, ["- `d.rs` +2 −1 (committed: +9 −4)"]);
         let mut drawn = file("c.rs", true);
         drawn.what.uncounted = true;
         let summary = Summary {

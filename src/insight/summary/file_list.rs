@@ -1,7 +1,7 @@
 //! Lines of a list of changed files, and of folders where it would be long.
 
 use crate::model::human::plural;
-use crate::model::summary::{ChangedFile, Sourced};
+use crate::model::summary::{ChangedFile, LineCounts, Sourced};
 use std::collections::BTreeMap;
 
 /// Files that have a line each. More bury what comes after them.
@@ -54,6 +54,7 @@ fn line(file: &Sourced<ChangedFile>, folder: Option<&str>) -> String {
         uncounted,
         counted,
         edits,
+        committed,
         renamed_from,
         ..
     } = &file.what;
@@ -62,8 +63,11 @@ fn line(file: &Sourced<ChangedFile>, folder: Option<&str>) -> String {
         true => String::new(),
         false => format!(" +{added} −{removed}"),
     };
+    let committed = committed.map_or(String::new(), |LineCounts { added, removed }| {
+        format!(" (committed: +{added} −{removed})")
+    });
     if let Some(old) = renamed_from.as_ref().filter(|_| !deleted) {
-        return format!("- `{path}`{lines} (renamed from `{old}`)");
+        return format!("- `{path}`{lines}{committed} (renamed from `{old}`)");
     }
     match (deleted, created, by_git) {
         (true, ..) => format!("- `{path}` (deleted)"),
@@ -71,8 +75,10 @@ fn line(file: &Sourced<ChangedFile>, folder: Option<&str>) -> String {
         (.., true) => format!("- `{path}`{lines} (from git)"),
         _ if file.what.is_by_script() => format!("- `{path}` (written by a shell command)"),
         _ if *uncounted => format!("- `{path}` (also written by shell commands)"),
-        _ if *edits > 1 && !counted => format!("- `{path}`{lines} over {edits} edits"),
-        _ => format!("- `{path}`{lines}"),
+        _ if *edits > 1 && !counted => {
+            format!("- `{path}`{lines} over {edits} edits{committed}")
+        }
+        _ => format!("- `{path}`{lines}{committed}"),
     }
 }
 
