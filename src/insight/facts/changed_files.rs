@@ -27,6 +27,8 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     edited.note_writes(lines);
     edited.note_others(lines);
     let mut by_git = changed_by_git(lines);
+    edited.drop_misplaced();
+    edited.count_scripted(&by_git);
     by_git.retain(|path, _| !edited.seen.iter().any(|edited| is_same(edited, path)));
     let own = edited.left.into_iter();
     let mut all: BTreeMap<Cow<'_, str>, Sourced<ChangedFile>> =
@@ -315,6 +317,44 @@ impl<'t> Edited<'t> {
             let mut read = lines.iter().filter_map(|line| read(line.item.text));
             if read.any(|(path, lines)| lines > own && is_same(&file.path, path)) {
                 (file.added, file.removed, file.uncounted) = (0, 0, true);
+            }
+        }
+    }
+
+    /// A shell may have gone to another folder than the log knows: what a script wrote from there is a file that is known
+    /// below that folder.
+    fn drop_misplaced(&mut self) {
+        let scripted = self
+            .left
+            .iter()
+            .filter(|(_, kept)| kept.file.what.is_by_script());
+        let is_below = |path: &str, other: &str| {
+            let same = path
+                .split('/')
+                .zip(other.split('/'))
+                .take_while(|(a, b)| a == b);
+            let shared: usize = same.map(|(part, _)| part.len() + 1).sum();
+            path.get(shared.saturating_sub(1)..)
+                .is_some_and(|rest| rest.len() > 1 && other.ends_with(rest))
+        };
+        let misplaced = scripted.filter(|(path, _)| {
+            let mut others = self.left.keys().filter(|other| other != path);
+            others.any(|other| is_below(path, other))
+        });
+        let misplaced: Vec<Cow<'t, str>> = misplaced.map(|(path, _)| path.clone()).collect();
+        self.left.retain(|path, _| !misplaced.contains(path));
+    }
+
+    /// Of what only scripts wrote git may have counted the lines.
+    fn count_scripted(&mut self, by_git: &BTreeMap<&'t str, Sourced<ChangedFile>>) {
+        let scripted = self
+            .left
+            .iter_mut()
+            .filter(|(_, kept)| kept.file.what.is_by_script());
+        for (path, kept) in scripted {
+            let mut counted = by_git.iter().filter(|(_, git)| !git.what.uncounted);
+            if let Some((_, git)) = counted.find(|(named, _)| is_same(path, named)) {
+                kept.correct(git.what.added, git.what.removed, false);
             }
         }
     }

@@ -29,7 +29,7 @@ pub fn unseen(lines: &[LocatedItem<'_>], at: usize) -> Option<Unseen> {
     let call = begun.or_else(|| RanCommand::of(line))?;
     let check = whole_test_runs(call.command).pop()?;
     let end = match goes_on {
-        true if is_unended(&lines[at + 1..]) => UnseenEnd::Unended,
+        true if is_unended(lines, at) => UnseenEnd::Unended,
         true => UnseenEnd::Unknown,
         false => end(&call, &check, line.words())?,
     };
@@ -108,11 +108,11 @@ fn end(call: &RanCommand<'_>, check: &CommandCheck, words: &str) -> Option<Unsee
 }
 
 /// Whoever asked for a command right after it was begun in the background was told each time that it goes on, or stopped it.
-fn is_unended(after: &[LocatedItem<'_>]) -> bool {
+fn is_unended(lines: &[LocatedItem<'_>], at: usize) -> bool {
     const OPEN: [&str; 4] = ["still running", "refused by", "interrupted", "stopped"];
-    let calls = after
-        .iter()
-        .filter(|line| line.item.kind == ItemKind::Digest);
+    let is_main = lines[at].main;
+    let after = lines[at + 1..].iter();
+    let calls = after.filter(|line| line.main == is_main && line.item.kind == ItemKind::Digest);
     let mut calls = calls.filter_map(|line| call_and_result(line.words()));
     let is_open = |said: &str| OPEN.iter().any(|word| said.starts_with(word));
     let Some((first, said)) = calls.next().filter(|(_, said)| is_open(said)) else {
