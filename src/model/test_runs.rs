@@ -120,8 +120,6 @@ pub enum UnseenEnd {
     Failed,
     /// Only what failed was shown, and nothing was.
     Silent,
-    /// It went on when somebody asked for it last, or was stopped then.
-    Unended,
     /// Nobody knows.
     Unknown,
 }

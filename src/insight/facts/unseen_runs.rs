@@ -1,6 +1,6 @@
 //! Runs of all tests whose numbers nobody saw: a task runner's, or one whose output was cut or filtered.
 
-use super::line::{LocatedItem, call_and_result};
+use super::line::LocatedItem;
 use super::ran::{RanCommand, hides_passed};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -9,7 +9,6 @@ use crate::rules::commands::{
     CheckEnd, CommandCheck, bare, is_absent, names_tests, whole_test_runs,
 };
 use crate::rules::test_words::passes_named;
-use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::sentences;
 
 /// A run with where it stands.
@@ -29,19 +28,14 @@ pub fn unseen(lines: &[LocatedItem<'_>], at: usize) -> Option<Unseen> {
     let call = begun.or_else(|| RanCommand::of(line))?;
     let check = whole_test_runs(call.command).pop()?;
     let end = match goes_on {
-        true if is_unended(lines, at) => UnseenEnd::Unended,
         true => UnseenEnd::Unknown,
         false => end(&call, &check, line.words())?,
     };
     let command = bare(&check.words).join(" ");
     let is_one = names_tests(&check.words) || is_said_to_test(lines, &command);
-    // what passed then was something else of this name
-    let is_over = end != UnseenEnd::Unended;
     is_one.then(|| Unseen {
         at,
-        said: is_over
-            .then(|| says_passed(&lines[at..], &command))
-            .flatten(),
+        said: says_passed(&lines[at..], &command),
         run: UnseenRun {
             command,
             end,
@@ -64,9 +58,7 @@ pub fn says_more(
         last.run.is_later = true;
     }
     match (numbers, last) {
-        (None, last) => last.filter(|last| {
-            passed(last) || last.said.is_some() || last.run.end == UnseenEnd::Unended
-        }),
+        (None, last) => last.filter(|last| passed(last) || last.said.is_some()),
         (Some(seen), Some(last)) => {
             let is_open = seen.last.failed > 0 || seen.part;
             Some(last).filter(|last| is_open || last.run.end == UnseenEnd::Failed)
@@ -105,26 +97,6 @@ fn end(call: &RanCommand<'_>, check: &CommandCheck, words: &str) -> Option<Unsee
         }
         CheckEnd::Output | CheckEnd::Printed => Some(UnseenEnd::Unknown),
     }
-}
-
-/// Whoever asked for a command right after it was begun in the background was told each time that it goes on, or stopped it.
-fn is_unended(lines: &[LocatedItem<'_>], at: usize) -> bool {
-    const OPEN: [&str; 4] = ["still running", "refused by", "interrupted", "stopped"];
-    let is_main = lines[at].main;
-    let after = lines[at + 1..].iter();
-    let calls = after.filter(|line| line.main == is_main && line.item.kind == ItemKind::Digest);
-    let mut calls = calls.filter_map(|line| call_and_result(line.words()));
-    let is_open = |said: &str| OPEN.iter().any(|word| said.starts_with(word));
-    let Some((first, said)) = calls.next().filter(|(_, said)| is_open(said)) else {
-        return false;
-    };
-    let Some((name, id)) = first.split_once('(') else {
-        return false;
-    };
-    // what it printed may have been read from its file too
-    let mut later = calls.filter(|(call, _)| call.contains(id) || call.contains(".output"));
-    let is_poll = tool(name).answer == AnswerKind::Poll && !said.starts_with("still running: ");
-    is_poll && later.all(|(_, said)| is_open(said))
 }
 
 /// Another call showed that a task runs tests, or the agent says so of it.
@@ -252,25 +224,6 @@ mod tests {
         let items = [worked(filtered), (SOME, counts(3, 0))];
         let wants = ("go test ./...".to_owned(), UnseenEnd::Silent, false);
         assert_eq!(told(&items), Some(wants));
-    }
-
-    #[test]
-    fn a_run_that_went_on_to_the_end_or_was_stopped_did_not_finish() {
-        let begun = || ("Action: Bash(npm test) → running in the background", vec![]);
-        let asked = |said| (said, vec![]);
-        let goes_on = || asked("Action: TaskOutput(b7) → still running");
-        let refused = || asked("Action: TaskOutput(b7) → refused by the user");
-        let done = || asked("Action: TaskOutput(b7) → completed: 30 lines, 3 KB");
-        let words = asked("Agent: All 12 tests pass: `npm test` is green.");
-        let wants = Some(("npm test".to_owned(), UnseenEnd::Unended, true));
-        assert_eq!(told(&[begun(), goes_on(), refused(), words]), wants);
-        for items in [
-            [begun(), goes_on(), done()],
-            [begun(), done(), goes_on()],
-            [begun(), begun(), done()],
-        ] {
-            assert!(told(&items).is_none_or(|(_, end, _)| end != UnseenEnd::Unended));
-        }
     }
 
     #[test]

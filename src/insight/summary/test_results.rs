@@ -191,7 +191,6 @@ fn unseen_run(run: &UnseenRun) -> String {
         UnseenEnd::Worked => ", ended with exit code 0",
         UnseenEnd::Failed => ", failed",
         UnseenEnd::Silent => ", showed no failures",
-        UnseenEnd::Unended => ", didn't finish",
         UnseenEnd::Unknown => ", has no numbers in the log",
     };
     format!("`{command}`{end}")
