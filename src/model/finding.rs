@@ -155,6 +155,13 @@ pub enum Finding {
     },
     /// Commits were sent to others.
     Pushed,
+    /// The last call of the log, behind this item, has no result there: what it was to do.
+    Begun {
+        /// See there.
+        step: BegunStep,
+        /// The branch, the commit's subject, the pull request's title, or the task; empty: the call doesn't say.
+        named: String,
+    },
     /// Git told how many commits of the branch that is checked out its remote one lacks.
     Ahead(u64),
     /// Git told that this branch and its remote one have commits of their own.
@@ -195,6 +202,22 @@ pub enum Finding {
     },
 }
 
+/// What somebody has to look whether it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BegunStep {
+    /// A branch is made.
+    Branch,
+    /// A commit is made.
+    Commit,
+    /// Commits are sent to others.
+    Push,
+    /// A pull request is opened.
+    PullRequest,
+    /// A sub-agent works.
+    Agent,
+}
+
 /// How much a commit changed, as git printed it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitSize {
@@ -218,6 +241,8 @@ pub enum FileFate {
     Dropped,
     /// It is as it was in the last commit.
     Restored,
+    /// A script wrote it: nobody knows how many lines.
+    Written,
 }
 
 /// What a diff was made of.

@@ -63,8 +63,13 @@ impl FilterState {
 impl FilterResumeState {
     /// Calls of its own that no prompt has given up.
     pub fn waiting(&self) -> u32 {
+        self.waiting_calls().count() as u32
+    }
+
+    /// Those.
+    pub fn waiting_calls(&self) -> impl Iterator<Item = &PendingCall> {
         let waits = |call: &&Arc<PendingCall>| !call.given_up && !call.copied;
-        self.calls.iter().filter(waits).count() as u32
+        self.calls.iter().filter(waits).map(|call| &**call)
     }
 
     /// Takes what was counted since the last item: messages, tokens, tokens by model and time.

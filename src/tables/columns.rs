@@ -338,7 +338,7 @@ const FILE: [Column; 5] = [
     ),
     text(
         "change",
-        "`edited`, `created`, `deleted`, `dropped` (deleted by a command), `restored`",
+        "`edited`, `created`, `deleted`, `dropped` (deleted by a command), `restored`, `written` (by a script)",
     ),
     int("added", "lines"),
     int("removed", "lines"),

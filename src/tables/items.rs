@@ -200,5 +200,6 @@ fn fate(became: FileFate) -> &'static str {
         FileFate::Deleted => "deleted",
         FileFate::Dropped => "dropped",
         FileFate::Restored => "restored",
+        FileFate::Written => "written",
     }
 }

@@ -111,7 +111,8 @@ fn may_change(line: &LocatedItem<'_>) -> bool {
         | Finding::Listed { .. }
         | Finding::Ahead(_)
         | Finding::Diverged { .. }
-        | Finding::Stat { .. } => false,
+        | Finding::Stat { .. }
+        | Finding::Begun { .. } => false,
         _ => true,
     })
 }

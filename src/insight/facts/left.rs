@@ -1,5 +1,6 @@
 //! What a session leaves: what the agent's last words say isn't done, and changes that nobody committed.
 
+use super::begun::UNSEEN;
 use super::closing::listed;
 use super::command_forms::command_of;
 use super::line::{LocatedItem, call_and_result};
@@ -97,7 +98,7 @@ pub fn uncommitted(
     branch: Option<&str>,
 ) -> Option<Sourced<String>> {
     let (mut changed, mut aside) = (BTreeSet::new(), BTreeSet::new());
-    let (mut last, mut is_git) = (None, branch.is_some());
+    let (mut last, mut is_git, mut staged) = (None, branch.is_some(), None);
     for line in lines {
         let text = line.item.text;
         is_git = is_git || line.item.kind == ItemKind::Digest && text.contains("git ");
@@ -107,14 +108,18 @@ pub fn uncommitted(
                 last = Some(line);
             }
         }
+        if let Some(stages) = stages(line) {
+            staged = stages.then_some(line);
+        }
         let stash = call(line).map_or(Stash::default(), stash);
         match () {
             () if stash.begins && !stash.ends => aside.append(&mut changed),
             () if stash.ends => changed.append(&mut aside),
-            () if moves_changes(line) => changed.clear(),
+            () if moves_changes(line) => (changed, staged) = (BTreeSet::new(), None),
             () => {}
         }
     }
+    let staged = staged.filter(|_| !has_commits);
     // a tool that opens pull requests commits too, and nobody saw it
     let mut since = lines.iter().rev().take_while(|line| !line.is_edit());
     if !has_commits && since.any(names_pull_request) {
@@ -133,8 +138,24 @@ pub fn uncommitted(
         true => AT_END.to_owned(),
         false => step,
     };
-    let step = last?.source(step);
-    (is_git && left > 0).then_some(step)
+    let step = last.or(staged)?.source(step);
+    (is_git && (left > 0 || staged.is_some())).then_some(step)
+}
+
+/// The call put changes of the project into the next commit, or (`false`) may have taken them out again.
+fn stages(line: &LocatedItem<'_>) -> Option<bool> {
+    const BEGINS: [&str; 3] = ["git add ", "git rm ", "git mv "];
+    const ENDS: [&str; 3] = ["git reset", "git stash", "--staged"];
+    // nothing is kept of what was only tried
+    const ELSEWHERE: [&str; 6] = ["git init", "mktemp", "/tmp/", "--dry-run", " -n ", " -N "];
+    let works = |finding: &Finding| matches!(finding, Finding::Worked { .. });
+    let call = call(line).filter(|call| call.contains("git "))?;
+    let is_in = |words: &[&str]| words.iter().any(|word| call.contains(word));
+    match line.item.findings.iter().any(works) {
+        true if is_in(&ENDS) => Some(false),
+        true if is_in(&BEGINS) && !is_in(&ELSEWHERE) => Some(true),
+        _ => None,
+    }
 }
 
 /// The log ends in a call, and the words before it or the last request are about committing.
@@ -250,7 +271,11 @@ const AT_END: &str = "The last call may commit the changes";
 
 /// The step says that files were changed that nobody committed.
 pub fn says_uncommitted(step: &str) -> bool {
-    [NO_COMMIT, AT_END].contains(&step) || step.starts_with(AFTER_COMMIT)
+    let is_begun = || {
+        step.strip_prefix(UNSEEN)
+            .is_some_and(|steps| steps.contains("commit"))
+    };
+    [NO_COMMIT, AT_END].contains(&step) || step.starts_with(AFTER_COMMIT) || is_begun()
 }
 
 /// Changes are in a commit or put aside, or somebody says so.
@@ -262,9 +287,11 @@ fn moves_changes(line: &LocatedItem<'_>) -> bool {
         "ommitted and pushed",
         "PR submitted",
     ];
-    const COMMANDS: [&str; 9] = [
+    const COMMANDS: [&str; 11] = [
         "pr submit",
         "gt submit",
+        "gt create",
+        "gt modify",
         "git log",
         "git show",
         "git commit",

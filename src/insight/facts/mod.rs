@@ -5,6 +5,7 @@
 
 mod ask;
 mod asks;
+mod begun;
 mod borne_out;
 mod broken_off;
 mod changed_files;
@@ -114,7 +115,8 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         .is_some_and(|asked| asked.what.contains("commit"));
     next.extend(left::not_permitted(lines));
     next.extend(tasks.failed);
-    next.extend(uncommitted.filter(|_| !asks_for_it));
+    let begun = begun::Begun::of(lines);
+    next.extend(uncommitted.filter(|_| !asks_for_it && !begun.commits()));
     let is_listed = has_tasks || asked.is_some();
     next.extend(asked);
     next.extend(pasted_failures::not_run_since(lines, &prompts));
@@ -123,8 +125,10 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
     ) {
         let asked = || further::last(lines, &prompts, objective.as_ref());
-        next.extend(broken_off::broken_off(lines, &next, is_listed, asked));
+        let broken_off = broken_off::broken_off(lines, &next, is_listed, asked);
+        next.extend(broken_off.filter(|step| !begun.repeats(&step.what)));
     }
+    next.extend(begun.told());
     let told = told(
         lines,
         &prompts,

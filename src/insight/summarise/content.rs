@@ -116,7 +116,8 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Listed { .. }
         | Finding::PullRequestState { .. }
         | Finding::Todo { .. }
-        | Finding::CheckElsewhere { .. } => false,
+        | Finding::CheckElsewhere { .. }
+        | Finding::Begun { .. } => false,
     }
 }
 

@@ -1,10 +1,9 @@
 //! What a session changed, as Markdown: settings and files.
 
 use super::escape::{cell, inline};
+use super::file_list::{FILES_MAX, listed};
 use crate::model::human::plural;
-use crate::model::summary::{
-    ChangedFile, LineCounts, LlmAdditions, SettingChange, Sourced, Summary,
-};
+use crate::model::summary::{ChangedFile, LlmAdditions, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
 
 /// A table; of reasons only where there are some.
@@ -78,66 +77,28 @@ fn together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
 const GONE_MIN: usize = 4;
 const NEW_MIN: usize = 6;
 
-/// Files that are named. More are a folder that was committed whole, and bury the rest.
-const FILES_MAX: usize = 40;
-
-/// Scratch files are only counted, and so are files beyond the first ones.
+/// Scratch files are only counted; of many files those that are not named are told by their folders.
 pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let kept: Vec<_> = kept(summary).collect();
-    let named = named(summary, &kept);
-    let folder = shared_folder(named.iter().map(|file| file.what.path.as_str()));
+    let told = told_files(summary, &kept);
+    let folder = shared_folder(told.iter().map(|file| file.what.path.as_str()));
     let head = folder.map(|folder| format!("In `{folder}`:"));
-    let told = |file: &Sourced<ChangedFile>| {
-        let ChangedFile {
-            path,
-            added,
-            removed,
-            by_git,
-            created,
-            deleted,
-            uncounted,
-            counted,
-            edits,
-            committed,
-            renamed_from,
-        } = &file.what;
-        let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
-        let lines = match uncounted {
-            true => String::new(),
-            false => format!(" +{added} −{removed}"),
-        };
-        let committed = committed.map_or(String::new(), |LineCounts { added, removed }| {
-            format!(" (committed: +{added} −{removed})")
-        });
-        if let Some(old) = renamed_from.as_ref().filter(|_| !deleted) {
-            return format!("- `{path}`{lines}{committed} (renamed from `{old}`)");
-        }
-        match (deleted, created, by_git) {
-            (true, ..) => format!("- `{path}` (deleted)"),
-            (_, true, _) => format!("- `{path}`{lines} (new)"),
-            (.., true) => format!("- `{path}`{lines} (from git)"),
-            _ if *uncounted => format!("- `{path}` (also written by shell commands)"),
-            _ if *edits > 1 && !counted => {
-                format!("- `{path}`{lines} over {edits} edits{committed}")
-            }
-            _ => format!("- `{path}`{lines}{committed}"),
-        }
-    };
     let is_inside = |file: &&Sourced<ChangedFile>| {
         folder.is_some_and(|folder| file.what.path.starts_with(folder))
     };
     // a path that stands under the folder's name is read as one in it
-    let (inside, outside): (Vec<_>, Vec<_>) = named.iter().copied().partition(is_inside);
+    let (inside, outside): (Vec<_>, Vec<_>) = told.iter().copied().partition(is_inside);
     let apart = (!inside.is_empty() && !outside.is_empty()).then(|| "Elsewhere:".to_owned());
-    let inside: Vec<String> = inside.into_iter().map(&told).collect();
-    let outside: Vec<String> = outside.into_iter().map(&told).collect();
+    let is_many = told.len() > FILES_MAX;
+    let [inside, outside] =
+        [(inside, folder), (outside, None)].map(|(files, folder)| listed(files, folder, is_many));
     let facts = inside.into_iter().chain(apart).chain(outside);
     let model = llm
         .files_modified
         .iter()
         .map(|path| format!("- `{}`", path.replace('`', "'")));
     let mut lines: Vec<String> = head.into_iter().chain(facts).chain(model).collect();
-    lines.extend(more_files(summary, kept.len(), named.len()));
+    lines.extend(more_files(summary, kept.len(), told.len()));
     let and = if lines.is_empty() { "" } else { "and " };
     match (summary.files_modified.len() - kept.len(), and) {
         (0, _) => {}
@@ -157,25 +118,16 @@ fn kept(summary: &Summary) -> impl Iterator<Item = &Sourced<ChangedFile>> {
     all.filter(|file| !is_throwaway(&file.what.path))
 }
 
-/// As many of them as are told, in their order: those that only git tells give way to those that were edited, and say
-/// nothing beside these where a whole folder was committed.
-fn named<'f>(
+/// Those that are told, in their order: those that only git tells say nothing beside edited ones where a whole folder was
+/// committed.
+fn told_files<'f>(
     summary: &Summary,
     kept: &[&'f Sourced<ChangedFile>],
 ) -> Vec<&'f Sourced<ChangedFile>> {
-    let edited = kept.iter().filter(|file| !file.what.by_git).count();
-    let is_folder = edited > 0 && largest_commit(summary) >= FOLDER_COMMITTED_MIN;
-    let mut by_git = match is_folder {
-        true => 0,
-        false => FILES_MAX.saturating_sub(edited),
-    };
-    let fits = |file: &&&Sourced<ChangedFile>| {
-        let fits = !file.what.by_git || by_git > 0;
-        by_git -= usize::from(file.what.by_git && fits);
-        fits
-    };
-    let named = kept.iter().filter(fits).copied();
-    named.take(FILES_MAX).collect()
+    let is_edited = kept.iter().any(|file| !file.what.by_git);
+    let is_folder = is_edited && largest_commit(summary) >= FOLDER_COMMITTED_MIN;
+    let told = kept.iter().filter(|file| !(is_folder && file.what.by_git));
+    told.copied().collect()
 }
 
 /// A commit of so many files holds a folder that nobody wrote in the session.
@@ -187,11 +139,11 @@ fn largest_commit(summary: &Summary) -> u64 {
     sizes.map(|size| size.files).max().unwrap_or(0)
 }
 
-/// How many are not named: those beyond the first ones, and those that git counted at a commit.
-fn more_files(summary: &Summary, kept: usize, named: usize) -> Option<String> {
+/// How many are not told: those of a folder that was committed, and those that git counted at a commit.
+fn more_files(summary: &Summary, kept: usize, told: usize) -> Option<String> {
     let largest = largest_commit(summary);
     let known = kept as u64;
-    let more = known.max(largest) - named as u64;
+    let more = known.max(largest) - told as u64;
     let files = plural(more, "more file");
     match (more, largest > known) {
         (0, _) => None,
@@ -229,7 +181,7 @@ const FOLDER_FILES_MIN: usize = 3;
 mod tests {
     use super::*;
     use crate::model::finding::CommitSize;
-    use crate::model::summary::{SessionCommit, sourced};
+    use crate::model::summary::{LineCounts, SessionCommit, sourced};
 
     fn change(setting: &str, old: Option<&str>, new: Option<&str>) -> SettingChange {
         SettingChange {
@@ -242,12 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn files_beyond_the_first_ones_are_counted_and_edited_ones_are_named_first() {
+    fn many_files_are_told_by_their_folders() {
         let file = |nth: usize, by_git: bool| {
+            let folder = if by_git { "web" } else { "src" };
             sourced(
                 1,
                 ChangedFile {
-                    path: format!("src/{nth}.rs"),
+                    path: format!("{folder}/{nth}.rs"),
                     by_git,
                     ..ChangedFile::default()
                 },
@@ -258,12 +211,10 @@ mod tests {
             ..Summary::default()
         };
         let lines = files(&summary, &LlmAdditions::default());
-        let has = |name: &str| lines.iter().any(|line| line.contains(name));
-        assert_eq!(lines.len(), FILES_MAX + 1);
-        assert!(has("src/59.rs") && has("src/0.rs") && !has("src/49.rs"));
+        assert_eq!(lines.len(), 10 + 1);
         assert_eq!(
             lines.last().map(String::as_str),
-            Some("- and 20 more files")
+            Some("- `web/`: 50 files from git")
         );
         let size = CommitSize {
             files: 832,

@@ -5,6 +5,7 @@ mod checks;
 mod commits;
 mod errors;
 mod escape;
+mod file_list;
 mod sections;
 mod shortened;
 mod test_results;

@@ -4,6 +4,7 @@
 //! Knows commands and their options.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
+use super::script_writes;
 use super::table::{Flag, is_flag, positional};
 use crate::rules::literals::LiteralFinder;
 use crate::rules::paths::is_throwaway;
@@ -20,8 +21,9 @@ use std::sync::LazyLock;
 pub struct Act {
     /// What it does.
     pub does: HistoryAction,
-    /// The first line of a commit's message; the pull request, as `#7` or by its address; the file or folder,
-    /// as seen from where the line begins. Absent where the command doesn't say.
+    /// The first line of a commit's message; the branch that is made; the title of a pull request that is opened, or
+    /// another one as `#7` or by its address; the file or folder, as seen from where the line begins. Absent where the
+    /// command doesn't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<String>,
     /// Where a file or folder goes, as `names` has it.
@@ -45,6 +47,8 @@ pub enum HistoryAction {
     Pick,
     /// A file is put into the next commit; without a name nobody knows which.
     Add,
+    /// A branch is made.
+    Branch,
     /// Commits are sent to others.
     Push,
     /// A pull request is opened.
@@ -77,6 +81,8 @@ pub enum HistoryAction {
     Move,
     /// A file is put back to what it was.
     Restore,
+    /// A file is written by a script, of which nobody knows how many lines.
+    Write,
     /// What runs in the background is asked for its output.
     Poll,
 }
@@ -210,6 +216,7 @@ fn act(
     };
     match row.does {
         HistoryAction::Commit => acts.push(made(subject(args, simple, inner))),
+        HistoryAction::Branch | HistoryAction::Open => acts.push(made(row.named(args))),
         HistoryAction::Add => {
             let files: Vec<&str> = row.files(args).take(FILES_MAX).collect();
             let is_sure = files.iter().all(|file| *file != "." && is_file(file));
@@ -226,6 +233,11 @@ fn act(
         HistoryAction::Delete | HistoryAction::Drop | HistoryAction::Restore => {
             let files = row.files(args).take(FILES_MAX);
             acts.extend(files.filter_map(|file| Some(made(Some(place.at(file)?)))));
+        }
+        HistoryAction::Write => {
+            let files = script_writes::written(&base, args, simple).into_iter();
+            let files = files.filter(|file| !file.contains('*')).take(FILES_MAX);
+            acts.extend(files.filter_map(|file| Some(made(Some(place.at(&file)?)))));
         }
         HistoryAction::Rename | HistoryAction::Move => {
             let files: Vec<&str> = row.files(args).take(FILES_MAX).collect();
@@ -336,6 +348,9 @@ struct Row {
     /// Told instead of files: all of them.
     #[serde(default)]
     all: bool,
+    /// What stands behind these is the name.
+    #[serde(default)]
+    names: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -365,6 +380,14 @@ impl Row {
 }
 
 impl Row {
+    /// What stands behind an option that tells the name.
+    fn named(&self, args: &[Cow<'_, str>]) -> Option<String> {
+        let is_it = |arg: &str| self.names.iter().any(|name| name == arg);
+        let at = args.iter().position(|arg| is_it(arg))?;
+        let name = args.get(at + 1)?;
+        (!name.contains('$') && !is_flag(name)).then(|| name.to_string())
+    }
+
     /// The files that its arguments name.
     fn files<'w>(&self, args: &'w [Cow<'_, str>]) -> impl Iterator<Item = &'w str> {
         let behind = args.iter().position(|arg| arg == "--");

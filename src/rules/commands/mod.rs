@@ -10,6 +10,7 @@ mod hooks;
 mod judge;
 mod refine;
 mod said;
+mod script_writes;
 mod standing;
 mod table;
 mod test_scope;

@@ -1,10 +1,11 @@
 //! Calls and their results. Knows which call a result answers and what becomes of a call that gets
 //! none.
 
-use super::digest::{CallOutcome, Digest, DigestContext, digest, shorten_input};
+use super::digest::{CallOutcome, Digest, DigestContext, begun, digest, shorten_input};
 use super::emit::{At, Out};
 use crate::model::entry::{Call, CallStatus, Copied, ToolResult};
-use crate::model::fold::StreamFold;
+use crate::model::episode::Episode;
+use crate::model::fold::{FilterState, StreamFold};
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::model::resume_state::PendingCall;
 use crate::model::time::Time;
@@ -175,6 +176,17 @@ pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
             }
         }
         give_up_call(&mut Arc::make_mut(&mut fold.state).calls, call);
+    }
+}
+
+/// Notes at the end of open episodes what calls that still wait were to do; `state` is that at the end of the log.
+pub fn note_begun(open: &mut [Episode], state: &FilterState) {
+    for episode in open.iter_mut().filter(|episode| episode.pending_calls > 0) {
+        let calls = state.state(&episode.stream).into_iter();
+        let found = calls.flat_map(|fold| fold.waiting_calls()).flat_map(begun);
+        if let Some(last) = episode.outline.last_mut() {
+            last.findings.extend(found);
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod queue;
 pub mod redact;
 
 pub use crate::model::fold::FilterState;
+pub use link::note_begun;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{Copied, Entry, EntryKind, Fact, PromptOrigin, Queue};

@@ -353,3 +353,60 @@ fn what_a_person_undid_is_no_change() {
     );
     assert_eq!(told("User: now the page"), ["/p/cart.rs", "/p/page.rs"]);
 }
+
+#[test]
+fn what_a_script_wrote_is_listed_without_lines_unless_git_counts_them() {
+    let wrote = |path: &str| {
+        let path = path.to_owned();
+        let changed = Finding::Changed {
+            path: path.clone(),
+            added: 0,
+            removed: 0,
+        };
+        let became = FileFate::Written;
+        vec![changed, Finding::File { path, became }]
+    };
+    let edit = vec![Finding::Changed {
+        path: "/p/src/cart.rs".into(),
+        added: 3,
+        removed: 1,
+    }];
+    let fate = |path: &str, became| {
+        let path = path.to_owned();
+        vec![Finding::File { path, became }]
+    };
+    let stat = vec![Finding::Stat {
+        path: "src/shop.rs".into(),
+        added: 5,
+        removed: 2,
+        of: Tree::Work,
+        drawn: false,
+    }];
+    let told = |calls: &[&Vec<Finding>]| {
+        let lines = calls
+            .iter()
+            .map(|found| LocatedItem::sample(ItemKind::Digest, 1, "Action: Bash(x) → ok", found));
+        let lines: Vec<LocatedItem<'_>> = lines.collect();
+        let files = files(&lines).into_iter().map(|file| file.what);
+        let told = files.map(|file| {
+            (
+                file.path.clone(),
+                file.added,
+                file.removed,
+                file.is_by_script(),
+            )
+        });
+        told.collect::<Vec<_>>()
+    };
+    let shop = "/p/src/shop.rs".to_owned();
+    let script = wrote(&shop);
+    assert_eq!(told(&[&script]), [(shop.clone(), 0, 0, true)]);
+    assert_eq!(told(&[&script, &stat]), [(shop.clone(), 5, 2, false)]);
+    let gone = fate(&shop, FileFate::Dropped);
+    assert!(told(&[&script, &gone]).is_empty(), "it was a probe");
+    let cart = "/p/src/cart.rs".to_owned();
+    let own = [(cart.clone(), 3, 1, false)];
+    assert_eq!(told(&[&edit, &wrote(&cart)]), own);
+    let elsewhere = wrote("/p/cart.rs");
+    assert_eq!(told(&[&edit, &elsewhere]), own, "it ran in src");
+}

@@ -138,6 +138,39 @@ fn changes_that_nobody_committed_are_left() {
         "it was changed later"
     );
     assert!(says_uncommitted(later) && says_uncommitted(NO_COMMIT));
+    let begun = format!("{UNSEEN}commit “a”");
+    assert!(says_uncommitted(&begun) && !says_uncommitted(UNSEEN));
+}
+
+#[test]
+fn what_git_was_told_to_commit_next_is_left() {
+    let ok = [Finding::Worked { key: 1 }];
+    let failed = [Finding::Failed { key: 1 }];
+    let git = |text| LocatedItem::sample(ItemKind::Digest, 1, text, &ok);
+    let out = git("Action: Bash(git rm -r --cached web/cache) → rm 'web/cache/a'");
+    let left = |lines: &[LocatedItem<'_>], has_commits| {
+        uncommitted(lines, &[], has_commits, Some("main")).map(|step| step.what)
+    };
+    assert_eq!(left(&[out], false), Some(NO_COMMIT.to_owned()));
+    assert_eq!(left(&[out], true), None, "nobody knows of which commit");
+    for later in [
+        "Action: Bash(git commit -m a) → ok",
+        "Action: Bash(git reset -q) → ok, no output",
+        "Action: Bash(git restore --staged web) → ok, no output",
+        "Action: Bash(git log -1 --oneline) → 0fd2317 a",
+    ] {
+        assert_eq!(left(&[out, git(later)], false), None, "{later}");
+    }
+    for other in [
+        "Action: Bash(cd /tmp/shop && git init && git add .) → ok",
+        "Action: Bash(git add -n web) → add 'web/a'",
+        "Action: Bash(git worktree add ../b) → ok",
+    ] {
+        assert_eq!(left(&[git(other)], false), None, "{other}");
+    }
+    let no = "Action: Bash(git mv a b) → exit 128: fatal: bad source";
+    let no = LocatedItem::sample(ItemKind::Digest, 1, no, &failed);
+    assert_eq!(left(&[no], false), None);
 }
 
 #[test]

@@ -32,7 +32,7 @@ use crate::pipeline::peek::label;
 use crate::pipeline::progress::Progress;
 use crate::rules::markers::Markers;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
-use crate::stages::filter::{FilterState, filter, redact};
+use crate::stages::filter::{FilterState, filter, note_begun, redact};
 use crate::stages::parse::dialect::stem;
 use crate::stages::score::score;
 use anyhow::Result;
@@ -320,6 +320,7 @@ impl Fold {
         if last {
             open = self.account.finish();
             open.facts.first_prompt = self.first_prompt(&tail);
+            note_begun(&mut tail.open, &self.filter);
         }
         let checkpoint = self.checkpoint(log, &tail, last)?;
         let is_due = |reject: &Reject| last || reject.place.offset < tail.from;

@@ -4,6 +4,7 @@
 use super::ahead::{ahead, behind};
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
+use super::scripted::scripted;
 use crate::model::entry::CallStatus;
 use crate::model::finding::{CommitSize, FileFate, Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
@@ -52,8 +53,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     let commits = seen.commits();
     found.extend(seen.only_file(&commits));
     found.extend(seen.committed_files(&commits));
-    found.extend(commits);
-    found.extend(last);
+    found.extend(commits.into_iter().chain(last));
     found.extend(seen.listed());
     found.extend(seen.is_pushed().then_some(Finding::Pushed));
     found.extend(seen.ahead());
@@ -211,10 +211,9 @@ impl Seen<'_> {
     }
 
     fn files(&self, workdir: Option<&str>, cwd: Option<&str>) -> Vec<Finding> {
-        let done = &self.acts[..self.done()];
-        let from = workdir.filter(|dir| !dir.is_empty());
-        let from = from.map(|dir| line::absolute(dir, cwd));
-        let from = from.as_deref().or(cwd);
+        let workdir = workdir.filter(|dir| !dir.is_empty());
+        let workdir = workdir.map(|dir| line::absolute(dir, cwd));
+        let from = workdir.as_deref().or(cwd);
         let place = |path: &str| line::absolute(path, from);
         let file = |act: &Act| {
             if let (Some(old), Some(new)) = (act.names.as_deref(), act.to.as_deref()) {
@@ -236,7 +235,10 @@ impl Seen<'_> {
             };
             Some(Finding::File { path, became })
         };
-        done.iter().filter_map(file).collect()
+        let done = &self.acts[..self.done()];
+        let mut found: Vec<Finding> = done.iter().filter_map(file).collect();
+        found.extend(scripted(done, place, [from, cwd]));
+        found
     }
 
     /// How many of its acts were done: of a chain that stopped those before the one whose file the error names.

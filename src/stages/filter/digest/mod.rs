@@ -4,6 +4,7 @@
 //! are errors and test runners.
 
 mod ahead;
+mod begun;
 mod call;
 mod content;
 mod ended;
@@ -17,6 +18,7 @@ mod patch;
 mod people;
 mod plans;
 mod script;
+mod scripted;
 mod shell;
 mod shorten;
 mod tasks;
@@ -24,6 +26,7 @@ mod tasks;
 mod tests;
 mod todos;
 
+pub use begun::begun;
 pub use shorten::shorten_input;
 
 use crate::model::entry::{CallStatus, ToolResult};
