@@ -28,6 +28,7 @@ mod last_words;
 mod later_checks;
 mod left;
 mod line;
+mod lists;
 mod meanwhile;
 mod next_headings;
 mod objective;

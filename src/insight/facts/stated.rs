@@ -403,6 +403,11 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
         } else if in_list && point {
             match points_left(&lines[nth..]) {
                 0 => text.push_str("; …"),
+                // one more says more than its number
+                1 if indent(line) == 0 => {
+                    let piece = cut_late(piece.trim_end_matches(':'), LAST_POINT_BYTES);
+                    text.push_str(&format!("; {piece}"));
+                }
                 left => text.push_str(&format!("; and {left} more")),
             }
         }
@@ -410,6 +415,9 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
     }
     text
 }
+
+/// The last point of a list has so much room, where all others are told.
+const LAST_POINT_BYTES: usize = 120;
 
 /// A line that stands alone and says no more announces only.
 const LEAD_IN_WORDS: usize = 3;
