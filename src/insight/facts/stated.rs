@@ -440,7 +440,11 @@ pub(super) fn said(line: &str, first: bool) -> String {
             }
         }
         let asks = asks(sentence);
-        let is_idle = || announces(sentence) || is_stale(sentence) || opens && is_chatter(sentence);
+        // `✅`, `🎯.`
+        let is_drawn = || !sentence.contains(char::is_alphanumeric);
+        let is_idle = || {
+            announces(sentence) || is_stale(sentence) || opens && is_chatter(sentence) || is_drawn()
+        };
         if asks && out.is_empty() && is_point(line) {
             // what stands behind a point's question hangs on it
             break;
