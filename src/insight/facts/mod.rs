@@ -146,6 +146,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         next_steps: tasks::next_steps(next, &closing::closing(lines), closing::is_work(lines)),
         ..Summary::default()
     };
+    repeats::shorten_unfinished(&mut summary.requests, &summary.next_steps);
     if !context.is_brief {
         add_details(&mut summary, lines);
     }
