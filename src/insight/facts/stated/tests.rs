@@ -211,6 +211,10 @@ fn a_single_point_is_told_instead_of_counted() {
     assert_eq!(one_line(&points[..2], 40), wants);
     let wants = "totals of carts are rounded; and 2 more";
     assert_eq!(one_line(&points, 40), wants);
+    let mut points = points.to_vec();
+    points.push("- the key is NOT set".to_owned());
+    let wants = "totals of carts are rounded; the key is NOT set; and 2 more";
+    assert_eq!(one_line(&points, 40), wants);
 }
 
 #[test]
