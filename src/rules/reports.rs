@@ -110,6 +110,11 @@ pub fn only_counts(sentence: &str) -> bool {
     TABLE.counted.says(sentence)
 }
 
+/// The point of a list says that something isn't so, or wasn't done.
+pub fn tells_gap(point: &str) -> bool {
+    TABLE.gaps.says(point)
+}
+
 /// The sentence says only that checks pass.
 pub fn only_passes(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
@@ -167,6 +172,7 @@ struct Written {
     interim: WrittenCues,
     cures: WrittenCues,
     counted: WrittenCues,
+    gaps: WrittenCues,
     passes: Passes,
     sums: WrittenCues,
     accounts: WrittenCues,
@@ -207,6 +213,7 @@ struct Table {
     interim: SentenceCues,
     cures: SentenceCues,
     counted: SentenceCues,
+    gaps: SentenceCues,
     passes: Passes,
     sums: SentenceCues,
     accounts: SentenceCues,
@@ -230,6 +237,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         interim: written.interim.into(),
         cures: written.cures.into(),
         counted: written.counted.into(),
+        gaps: written.gaps.into(),
         passes: written.passes,
         sums: written.sums.into(),
         accounts: written.accounts.into(),
@@ -253,6 +261,7 @@ mod tests {
         written.interim.samples.hold(is_interim);
         written.cures.samples.hold(is_cure);
         written.counted.samples.hold(only_counts);
+        written.gaps.samples.hold(tells_gap);
         written.sums.samples.hold(sums_up);
         written.accounts.samples.hold(leads_to_account);
         for (line, wants) in written.samples.passes {

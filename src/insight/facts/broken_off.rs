@@ -212,7 +212,7 @@ fn without_heading(asked: &str) -> &str {
 }
 
 /// Stands before a request that the log breaks off in the middle of.
-const NOT_FINISHED: &str = "Not finished: ";
+pub(super) const NOT_FINISHED: &str = "Not finished: ";
 
 /// The same, while the agent plans it.
 const PLANNED: &str = "Being planned: ";

@@ -1,10 +1,8 @@
 //! Lines of a report, so many as have room: of each part its beginning before any part is left out.
 
+use super::lists::List;
 use super::outline::Outline;
-use super::points::{
-    cut, first_sentences, is_numbered, is_other_list, is_point, more, points_left, short_point,
-    without_mark,
-};
+use super::points::{cut, first_sentences, is_point, more, points_left, without_mark};
 use crate::rules::reports::{is_cause, is_conclusion, is_proof, restates};
 
 /// More: the summary is a log again; fewer: the result stands behind.
@@ -61,11 +59,10 @@ pub fn fitted(lines: &[String], chars_max: usize) -> String {
     }
     let lines = &with_conclusion_first(&without(lines, restates));
     let rest = without(lines, is_proof);
-    let with_proofs = SHARES[1..WITH_PROOFS].iter();
-    let with_proofs = with_proofs.map(|share| shared(lines, *share));
-    let mut all = with_proofs.chain(SHARES.iter().map(|share| shared(&rest, *share)));
-    if let Some(all) = all.find(fits) {
-        return all.join("\n");
+    let with_proofs = SHARES[1..WITH_PROOFS].iter().map(|share| (lines, *share));
+    let mut all = with_proofs.chain(SHARES.iter().map(|share| (&rest, *share)));
+    if let Some((lines, share)) = all.find(|(lines, share)| fits(&shared(lines, *share))) {
+        return filled(lines, share, fits).join("\n");
     }
     let outline = Outline::of(&rest);
     if let Some(all) = outline
@@ -173,52 +170,59 @@ fn without(lines: &[String], is_left_out: fn(&str) -> bool) -> Vec<String> {
 /// Lines whose lists have so many points at most, and paragraphs so many sentences; points of points only where all
 /// of them stay.
 fn shared(lines: &[String], share: Share) -> Vec<String> {
-    let is_nested = |line: &str| is_point(line) && line.starts_with(' ');
-    let most = share.points;
-    let mut all: Vec<String> = Vec::new();
-    let mut points = 0;
-    for (nth, line) in lines.iter().enumerate() {
-        if !is_point(line) {
-            points = 0;
-            // the first paragraph is the news
-            let sentences = share.sentences.saturating_add(usize::from(all.is_empty()));
-            let sentences = match names_cause(line) && most >= CAUSE_POINTS {
-                true => sentences.max(CAUSE_SENTENCES),
-                false => sentences,
-            };
-            all.push(first_sentences(line, sentences));
-            continue;
-        }
-        if nth > 0 && is_other_list(&lines[nth - 1], line) {
-            points = 0;
-        }
-        if most < usize::MAX && is_nested(line) && points > 0 {
-            continue;
-        }
-        points += 1;
-        let left = points_left(&lines[nth..]);
-        match points {
-            points if points <= most || points == most + 1 && left == 1 => {
-                let next = lines.get(nth + 1).filter(|_| most < usize::MAX);
-                let is_bare = next.is_some_and(|next| is_nested(next)) && !is_nested(line);
-                let words = || without_mark(line).split_whitespace().count();
-                let is_heading = || line.ends_with(':') && words() < HEADING_WORDS;
-                if is_bare && !is_numbered(line) && is_heading() {
-                    // without the points below it says nothing; of what is numbered each is one of the things told
-                    continue;
-                }
-                let line = if is_bare {
-                    line.trim_end_matches(':')
-                } else {
-                    line
-                };
-                let is_cause = most >= CAUSE_POINTS && names_cause(without_mark(line));
-                let bytes = if is_cause { CAUSE_BYTES } else { 0 };
-                all.push(short_point(line, share.bytes.max(bytes)));
+    let lists = List::all(lines);
+    let most = vec![share.points; lists.len()];
+    told(lines, share, &lists, &most)
+}
+
+/// The same, with more points of lists as long as these have room: those that lack the fewest first.
+fn filled(lines: &[String], share: Share, fits: impl Fn(&Vec<String>) -> bool) -> Vec<String> {
+    let lists = List::all(lines);
+    let mut most = vec![share.points; lists.len()];
+    let mut all = told(lines, share, &lists, &most);
+    let mut order: Vec<usize> = (0..lists.len()).collect();
+    order.sort_by_key(|nth| lists[*nth].left(share.points));
+    for nth in order {
+        while lists[nth].left(most[nth]) > 0 {
+            most[nth] += 1;
+            let more = told(lines, share, &lists, &most);
+            if !fits(&more) {
+                most[nth] -= 1;
+                break;
             }
-            points if points == most + 1 && left > 0 => all.push(more(left)),
-            _ => {}
+            all = more;
         }
+    }
+    all
+}
+
+/// With so many points of each list.
+fn told(lines: &[String], share: Share, lists: &[List], most: &[usize]) -> Vec<String> {
+    let has_causes = share.points >= CAUSE_POINTS;
+    let bytes_of = |line: &str| match has_causes && names_cause(without_mark(line)) {
+        true => share.bytes.max(CAUSE_BYTES),
+        false => share.bytes,
+    };
+    let mut all: Vec<String> = Vec::new();
+    let mut lists = lists.iter().zip(most).peekable();
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        if let Some((list, most)) = lists.next_if(|(list, _)| list.start == at) {
+            match share.points {
+                usize::MAX => list.tell_whole(lines, bytes_of, &mut all),
+                _ => list.tell(lines, *most, bytes_of, &mut all),
+            }
+            at = list.end;
+            continue;
+        }
+        // the first paragraph is the news
+        let sentences = share.sentences.saturating_add(usize::from(all.is_empty()));
+        let sentences = match has_causes && names_cause(line) {
+            true => sentences.max(CAUSE_SENTENCES),
+            false => sentences,
+        };
+        all.push(first_sentences(line, sentences));
+        at += 1;
     }
     all
 }
@@ -233,9 +237,6 @@ fn names_cause(line: &str) -> bool {
     line.split_once(": ")
         .is_some_and(|(head, _)| is_cause(head))
 }
-
-/// A point that only leads to others has fewer.
-const HEADING_WORDS: usize = 8;
 
 fn beginning_of(lines: &[String], chars_max: usize) -> String {
     let mut text = String::new();
@@ -294,6 +295,7 @@ fn points_told(lines: &[String]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::points::short_point;
     use super::*;
 
     fn lines(text: &str) -> Vec<String> {

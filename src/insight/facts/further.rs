@@ -327,7 +327,7 @@ fn bytes_of(answer: Option<&Answer<'_>>) -> usize {
 pub const ANSWERED: &str = " → ";
 
 /// Stands behind the request that the result is about.
-const IN_RESULT: &str = " (see Result)";
+pub const IN_RESULT: &str = " (see Result)";
 
 /// The same, where the agent answered a part of it before.
 const ALSO_IN_RESULT: &str = " (see also Result)";

@@ -29,6 +29,7 @@ mod last_words;
 mod later_checks;
 mod left;
 mod line;
+mod lists;
 mod meanwhile;
 mod next_headings;
 mod objective;
@@ -150,6 +151,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         next_steps: tasks::next_steps(next, &closing::closing(lines), closing::is_work(lines)),
         ..Summary::default()
     };
+    repeats::shorten_unfinished(&mut summary.requests, &summary.next_steps);
     if !context.is_brief {
         add_details(&mut summary, lines);
     }

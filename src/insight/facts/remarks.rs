@@ -98,15 +98,13 @@ pub(super) fn without_idle(line: &str) -> String {
 /// Stands before what was stated in the middle of work.
 pub(super) const SO_FAR: &str = "So far: ";
 
-/// Stands before an answer that changed nothing, where files were changed later.
-pub(super) const AT_FIRST: &str = "At first: ";
-
-/// The same, where work was asked for, or where later turns changed the same files.
+/// Stands before an answer that changed nothing, where files were changed later, or where later turns changed the same
+/// files.
 pub(super) const FIRST: &str = "First: ";
 
 /// What stands before an answer, and the answer.
 pub(super) fn without_lead(text: &str) -> (&str, &str) {
-    let leads = [SO_FAR, AT_FIRST, FIRST];
+    let leads = [SO_FAR, FIRST];
     let lead = leads.iter().find(|lead| text.starts_with(**lead));
     text.split_at(lead.map_or(0, |lead| lead.len()))
 }

@@ -1,7 +1,9 @@
 //! Points of one part of a result that another part tells too.
 
-use super::further::ANSWERED;
+use super::broken_off::NOT_FINISHED;
+use super::further::{ANSWERED, IN_RESULT};
 use super::points::{is_point, without_mark};
+use super::words::shortened;
 use crate::model::summary::{Decision, Sourced};
 use crate::rules::reports::{checks_named, only_passes, tells_of_failure};
 use crate::rules::words::{content_words, is_same, sentences};
@@ -87,6 +89,25 @@ pub(super) fn drop_decided(requests: &mut Vec<Sourced<String>>, decisions: &[Sou
             (told.episode, told.line) == (asked.episode, asked.line) && decided.contains(bare)
         };
         asked.what.contains(ANSWERED) || !decisions.iter().any(is_same)
+    });
+}
+
+/// What stands among the next steps as unfinished is a request in few words, with what the agent said to it, or none.
+pub(super) fn shorten_unfinished(requests: &mut Vec<Sourced<String>>, next: &[Sourced<String>]) {
+    const CHARS_MAX: usize = 60;
+    requests.retain_mut(|asked| {
+        let is_it = |step: &Sourced<String>| {
+            let is_same = (step.episode, step.line) == (asked.episode, asked.line);
+            is_same && step.what.starts_with(NOT_FINISHED)
+        };
+        if !next.iter().any(is_it) {
+            return true;
+        }
+        let Some((words, answer)) = asked.what.split_once(ANSWERED) else {
+            return asked.what.ends_with(IN_RESULT);
+        };
+        asked.what = format!("{}{ANSWERED}{answer}", shortened(words, CHARS_MAX));
+        true
     });
 }
 
@@ -200,6 +221,22 @@ mod tests {
             "All 12 tests pass.",
             "nothing else is said"
         );
+    }
+
+    #[test]
+    fn what_is_not_finished_is_a_request_in_few_words() {
+        let line = LocatedItem::sample(ItemKind::Prompt, 7, "User: round totals of all carts", &[]);
+        let next = [line.source(format!("{NOT_FINISHED}round totals of all carts"))];
+        let left = |asked: &str| {
+            let mut asked = vec![line.source(asked.to_owned())];
+            shorten_unfinished(&mut asked, &next);
+            asked.pop().map(|asked| asked.what)
+        };
+        assert_eq!(left("round totals of all carts"), None);
+        let long = "round totals of all carts of this shop, and then of the shops that it has in other towns";
+        let wants = "round totals of all carts of this shop, and then… → So far: one is rounded.";
+        let told = left(&format!("{long} → So far: one is rounded."));
+        assert_eq!(told.as_deref(), Some(wants));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::last_words::{SHORT_BYTES, is_list};
 use super::line::LocatedItem;
 use super::points::is_point;
 use super::prompts::{Prompt, exchange, starts};
-use super::remarks::{AT_FIRST, FIRST, SO_FAR, led, so_far, without_idle, without_lead};
+use super::remarks::{FIRST, SO_FAR, led, so_far, without_idle, without_lead};
 use super::stated::{STEP_BYTES_MAX, stated};
 use super::taken_up::{Withdrawn, is_amended, is_declined, is_reworked, is_taken_up, withdrawn};
 use super::verdicts::{asks, with_verdict};
@@ -181,9 +181,8 @@ fn opening_text(
 ) -> String {
     match (answer.came, main.came) {
         _ if main.is_account => answer.step(STEP_BYTES_MAX, "").unwrap_or_default(),
-        // what was found before the change may be what the change overtook
-        (Came::Said, Came::Changed) => led(AT_FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
-        (Came::Worked, Came::Changed) => led(FIRST, answer.beginning(AT_FIRST_CHARS_MAX)),
+        // what was found before the change may be what the change overtook, or stand beside it
+        (Came::Said | Came::Worked, Came::Changed) => led(FIRST, answer.beginning(FIRST_CHARS_MAX)),
         _ if answer.is_taken_up || is_reworked(lines, answer.at) => {
             led(FIRST, answer.beginning(OPENING_CHARS_MAX))
         }
@@ -303,7 +302,7 @@ const FEW_STEPS: usize = 5;
 const FEW_BYTES_MAX: usize = 380;
 
 /// It says what stood there, not how.
-const AT_FIRST_CHARS_MAX: usize = 500;
+const FIRST_CHARS_MAX: usize = 500;
 
 /// What a prompt asks for, in a few words.
 fn asked(prompts: &[Prompt<'_, '_>], at: usize) -> Option<String> {

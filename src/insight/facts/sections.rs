@@ -17,6 +17,10 @@ pub(super) struct Sections {
     rank: usize,
     /// Several headings stand right above others: what is below them is told with theirs.
     has_owners: bool,
+    /// How many headings there are of each rank, of those with marks.
+    counts: [usize; BOLD],
+    /// A heading of such a rank right above others, until something stands behind one of these.
+    above: Option<(usize, String)>,
     /// Lines that have their heading before them.
     joined: Vec<usize>,
 }
@@ -24,8 +28,13 @@ pub(super) struct Sections {
 impl Sections {
     /// Of an agent's words.
     pub(super) fn of(words: &str) -> Sections {
+        if !words.contains("##") {
+            return Sections::default();
+        }
+        let (owners, counts) = counted(words);
         Sections {
-            has_owners: words.contains("###") && has_owners(words),
+            has_owners: owners[2..].iter().any(|count| *count > 1),
+            counts,
             ..Sections::default()
         }
     }
@@ -42,9 +51,22 @@ impl Sections {
             all.push(stated);
         }
         let rank = rank(line);
-        let is_below = self.has_owners && (2..rank).contains(&self.rank);
-        let owner = upper.filter(|_| is_below);
-        let owner = owner.as_deref().and_then(owner_of);
+        let is_below = is_heading(line) && (2..rank).contains(&self.rank);
+        let upper = upper.filter(|_| is_below);
+        let owner = upper.as_deref().filter(|_| self.has_owners);
+        let owner = owner.and_then(owner_of).map(str::to_owned);
+        self.above.take_if(|(above, _)| *above >= rank);
+        // one of several, that says what all below it is about
+        let is_one = self.counts.get(self.rank).is_some_and(|count| *count > 1);
+        let says = |upper: &String| {
+            let words = upper.split_whitespace().count();
+            words >= ABOVE_WORDS_MIN && !is_of_all(upper) && !is_conclusion(upper)
+        };
+        let upper = upper.filter(says);
+        if let Some(mut upper) = upper.filter(|_| is_one && owner.is_none()) {
+            upper.pop();
+            self.above = Some((self.rank, upper));
+        }
         self.rank = rank;
         let is_first = !all.iter().any(|line| line.ends_with(':'));
         // what stands above all of it says what was asked
@@ -78,6 +100,7 @@ impl Sections {
 
     /// A line that states something.
     pub(super) fn add(&mut self, said: String, all: &mut Vec<String>) {
+        all.extend(self.above.take().map(|(_, above)| above));
         match self.heading.take() {
             None => all.push(said),
             // what leads to code only is left out, and its heading with it
@@ -98,7 +121,9 @@ impl Sections {
                 .filter(|_| !self.joined.contains(&(nth + 1)));
             let comes_to = all[nth].split(':').next().is_some_and(is_conclusion);
             let is_list = next.is_some_and(|next| is_point(next));
-            if !is_list && !comes_to && self.joined.len() > 1 {
+            // it would be one more point of the list before its heading
+            let is_behind = nth > 0 && is_point(&all[nth - 1]) && !self.joined.contains(&(nth - 1));
+            if !is_list && !is_behind && !comes_to && self.joined.len() > 1 {
                 all[nth].insert_str(0, "- ");
             }
         }
@@ -106,9 +131,14 @@ impl Sections {
     }
 }
 
+/// A shorter heading says nothing of its own: `Changes implemented`.
+const ABOVE_WORDS_MIN: usize = 3;
+
+/// The rank of a bold line.
+const BOLD: usize = 7;
+
 /// How many marks a heading has; a bold line stands below all of these, and a line that only leads on below that.
 pub(super) fn rank(line: &str) -> usize {
-    const BOLD: usize = 7;
     match line.len() - line.trim_start_matches('#').len() {
         0 if line.starts_with("**") => BOLD,
         0 => BOLD + 1,
@@ -121,9 +151,9 @@ pub(super) fn is_heading(line: &str) -> bool {
     is_drawn(line) && line.starts_with(['#', '*']) && line.contains(char::is_alphabetic)
 }
 
-/// More than one heading of a rank has another right below it.
-fn has_owners(words: &str) -> bool {
-    let mut owners = [0_usize; 7];
+/// Of each rank how many headings have another right below them, and how many there are.
+fn counted(words: &str) -> ([usize; BOLD], [usize; BOLD]) {
+    let (mut owners, mut counts) = ([0; BOLD], [0; BOLD]);
     let (mut above, mut is_code) = (0, false);
     for line in words.lines().map(str::trim).filter(|line| !line.is_empty()) {
         is_code ^= line.starts_with("```");
@@ -133,11 +163,14 @@ fn has_owners(words: &str) -> bool {
             rank(line)
         };
         if rank > above {
-            owners[above.min(6)] += 1;
+            owners[above.min(BOLD - 1)] += 1;
+        }
+        if line.starts_with('#') && rank < BOLD {
+            counts[rank] += 1;
         }
         above = rank;
     }
-    owners[2..].iter().any(|count| *count > 1)
+    (owners, counts)
 }
 
 /// Whose the list below a heading is, where that says it in a few words: `Cart` of `Cart (shop/cart.rs):`.

@@ -4,14 +4,14 @@
 use super::code_blocks::{Block, is_preamble, tell_short, without_verse};
 use super::fitted::BEGINNING_CHARS_MAX;
 use super::next_headings::NextSection;
-use super::points::{cut_late, is_point, points_left, without_mark};
+use super::points::{cut_late, is_other_list, is_point, points_left, without_mark};
 use super::sections::{Sections, is_drawn, is_picture, is_rule, without_targets};
 use super::words::folded;
 use crate::rules::headings::states_done;
 use crate::rules::left::{is_settled, is_undone};
 use crate::rules::outcome::announces;
 use crate::rules::replies::lists_options;
-use crate::rules::reports::{is_label, is_moved};
+use crate::rules::reports::{is_label, is_moved, tells_gap};
 use crate::rules::requests::{
     RequestKind, asks_leave, asks_something, behind_answer, is_chatter, is_stale, offered, request,
 };
@@ -442,15 +442,37 @@ pub fn one_line(lines: &[String], bytes_max: usize) -> String {
             text.push_str(joint);
             text.push_str(&cut_late(piece, room));
         } else if in_list && point {
-            match points_left(&lines[nth..]) {
-                0 => text.push_str("; …"),
-                left => text.push_str(&format!("; and {left} more")),
-            }
+            text.push_str(&rest_of_list(&lines[nth..]));
         }
         break;
     }
     text
 }
+
+/// What stands for points that have no room: a single one itself; of more how many there are, behind the first that says
+/// that something isn't so.
+fn rest_of_list(lines: &[String]) -> String {
+    let short = |point: &str| {
+        let bare = without_mark(point).trim_end_matches([':', '.']);
+        cut_late(bare, LAST_POINT_BYTES)
+    };
+    let first = lines.first().map_or("", String::as_str);
+    let list = lines
+        .iter()
+        .take_while(|line| is_point(line) && !is_other_list(first, line));
+    let mut own = list.filter(|line| indent(line) == 0);
+    match points_left(lines) {
+        0 => "; …".to_owned(),
+        1 if indent(first) == 0 => format!("; {}", short(first)),
+        left => match own.find(|point| tells_gap(without_mark(point))) {
+            Some(gap) if left > 1 => format!("; {}; and {} more", short(gap), left - 1),
+            _ => format!("; and {left} more"),
+        },
+    }
+}
+
+/// The last point of a list has so much room, where all others are told.
+const LAST_POINT_BYTES: usize = 120;
 
 /// A line that stands alone and says no more announces only.
 const LEAD_IN_WORDS: usize = 3;
@@ -473,9 +495,11 @@ pub(super) fn said(line: &str, first: bool) -> String {
             }
         }
         let asks = asks(sentence);
+        // `✅`, `🎯.`
+        let is_drawn = || !sentence.contains(char::is_alphanumeric);
         let is_plan = || opens && behind_answer(sentence).is_some_and(announces);
         let is_chat = || opens && is_chatter(sentence) || is_plan();
-        let is_idle = || announces(sentence) || is_stale(sentence) || is_chat();
+        let is_idle = || announces(sentence) || is_stale(sentence) || is_chat() || is_drawn();
         if asks && out.is_empty() && is_point(line) {
             // what stands behind a point's question hangs on it
             break;

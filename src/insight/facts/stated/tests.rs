@@ -155,8 +155,38 @@ fn lists_of_two_owners_have_their_names() {
         "- ships",
     ];
     assert_eq!(stated(words)[..], wants);
+    let long = "## 1. The cart\n\n- adds up\n\n## 2. Orders of all shops by day\n\n**New files:**\n- order.rs\n\n\
+        **Tests:**\n- of days\n\n## Usage of both\n\n**Example:**\n```sh\nshop\n```\n";
+    let wants = [
+        "The cart:",
+        "- adds up",
+        "Orders of all shops by day",
+        "New files:",
+        "- order.rs",
+        "Tests:",
+        "- of days",
+    ];
+    assert_eq!(stated(long), wants);
     let one = "## Cart\n\n### Features\n\n- adds up\n";
     assert_eq!(stated(one), ["Features:", "- adds up"], "it is of all");
+}
+
+#[test]
+fn what_is_only_drawn_says_nothing() {
+    assert_eq!(stated("🎯. Carts add up.\n\n✅"), ["Carts add up."]);
+}
+
+#[test]
+fn a_section_behind_a_list_is_no_point_of_it() {
+    let words = "## Checks\n\n| what | came |\n|---|---|\n| carts | add up |\n\n## Built\n\nOne page.\n\n\
+        ## Left out\n\nTotals of a day.\n";
+    let wants = [
+        "Checks:",
+        "- carts: add up",
+        "Built: One page.",
+        "- Left out: Totals of a day.",
+    ];
+    assert_eq!(stated(words), wants);
 }
 
 #[test]
@@ -193,6 +223,24 @@ fn points_below_a_point_hang_on_it_in_one_line() {
     let lines = lines.map(str::to_owned);
     let wants = "It is sent when: the cart is paid; one of these changes: the price; the sum";
     assert_eq!(one_line(&lines, STEP_BYTES_MAX), wants);
+}
+
+#[test]
+fn a_single_point_is_told_instead_of_counted() {
+    let points = [
+        "- totals of carts are rounded",
+        "- shops open at nine in the morning",
+        "- pages load",
+    ];
+    let points = points.map(str::to_owned);
+    let wants = "totals of carts are rounded; shops open at nine in the morning";
+    assert_eq!(one_line(&points[..2], 40), wants);
+    let wants = "totals of carts are rounded; and 2 more";
+    assert_eq!(one_line(&points, 40), wants);
+    let mut points = points.to_vec();
+    points.push("- the key is NOT set".to_owned());
+    let wants = "totals of carts are rounded; the key is NOT set; and 2 more";
+    assert_eq!(one_line(&points, 40), wants);
 }
 
 #[test]
