@@ -16,6 +16,7 @@ mod output;
 mod patch;
 mod people;
 mod plans;
+mod pulls;
 mod script;
 mod shell;
 mod shorten;
