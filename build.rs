@@ -6,6 +6,8 @@ mod needed_words;
 #[path = "src/rules/cue_pattern/written.rs"]
 mod written;
 
+use needed_words::NeededWords;
+
 use serde_yaml::Value;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -60,7 +62,7 @@ const ROOMS: [&str; 3] = ["src/rules", "src/agents", "src/config"];
 
 /// Which words each text needs that may be a pattern, by what the text is known by: whose words are looked up knows
 /// that it is one.
-fn needed_by_patterns(value: &Value, patterns: &mut BTreeMap<u64, String>) {
+fn needed_by_patterns(value: &Value, patterns: &mut BTreeMap<u64, NeededWords>) {
     match value {
         Value::Mapping(map) => map
             .values()
@@ -70,25 +72,27 @@ fn needed_by_patterns(value: &Value, patterns: &mut BTreeMap<u64, String>) {
             .for_each(|value| needed_by_patterns(value, patterns)),
         Value::String(text) if text.contains(['(', '[', '\\', '^', '$', '?', '*', '+', '|']) => {
             let text = written::text_of_bytes(text);
-            if let Some(words) = needed_words::of(&text) {
-                patterns.insert(written::print(&text), words.join("\n"));
-            }
+            patterns.insert(written::print(&text), NeededWords::of(&text));
         }
         _ => {}
     }
 }
 
-/// As one tuple in Rust: what patterns are known by, where the words of each stand, all words.
-fn write_needed_words(out: &Path, patterns: &BTreeMap<u64, String>) {
+/// As one tuple in Rust: what patterns are known by, whether each begins lines, where the words that it holds and begins
+/// with stand, all words.
+fn write_needed_words(out: &Path, patterns: &BTreeMap<u64, NeededWords>) {
     let prints: Vec<&u64> = patterns.keys().collect();
     let mut all = String::new();
-    let places = patterns.values().map(|words| {
-        let from = all.len();
-        all.push_str(words);
-        (from, all.len())
+    let rows = patterns.values().map(|words| {
+        let places = [&words.held, &words.first].map(|words| {
+            let from = all.len();
+            all.push_str(&words.join("\n"));
+            (from, all.len())
+        });
+        (words.begins_lines, places)
     });
-    let places: Vec<(usize, usize)> = places.collect();
-    let tuple = format!("({prints:?}, {places:?}, {all:?})");
+    let rows: Vec<(bool, [(usize, usize); 2])> = rows.collect();
+    let tuple = format!("({prints:?}, {rows:?}, {all:?})");
     fs::write(out.join("needed_words.rs"), tuple).expect("OUT_DIR can be written to");
     let count = patterns.len().to_string();
     fs::write(out.join("needed_words_count.rs"), count).expect("OUT_DIR can be written to");

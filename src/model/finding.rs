@@ -60,8 +60,9 @@ pub enum Finding {
         /// Its line; empty where that says no more.
         said: String,
     },
-    /// A commit's hook checked what was staged.
-    Staged {
+    /// A commit's hook checked something.
+    #[serde(alias = "staged")]
+    HookChecked {
         /// The check, as the hook's runner names it.
         check: String,
         /// It ended well.

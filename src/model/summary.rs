@@ -385,9 +385,21 @@ pub struct ChangedFile {
     /// Nothing tells its lines, or only some of them: `added` and `removed` are 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
+    /// What its commits have of it, where that is more than these edits: what lay there before, or what no call shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed: Option<LineCounts>,
     /// What it was called before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
+}
+
+/// Lines of a file, as git counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineCounts {
+    /// New ones.
+    pub added: u64,
+    /// Those that went.
+    pub removed: u64,
 }
 
 /// A commit.

@@ -133,9 +133,9 @@ pub struct CheckRun {
     /// The last folder of where it ran, or the part of the project that it named, where it ran in several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// A commit's hook ran it, on what was staged.
+    /// A commit's hook ran it, maybe on what was staged only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub staged: bool,
+    pub by_hook: bool,
     /// It found nothing wrong.
     pub passed: bool,
     /// What it said, where that is short.

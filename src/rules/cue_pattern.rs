@@ -2,7 +2,8 @@
 //! is tried at all. A run of one line compiles a few of them for one search each; a first run searches
 //! thousands of sentences, of which few match. So a pattern is compiled once, to what says whether it matches
 //! and makes its states only as a text asks for them; groups are looked for where it does. Most patterns need one of a
-//! few words, which the build worked out: a text without one is passed over, and often the pattern is never compiled.
+//! few words, which the build worked out: none is tried on a text without, and many are never compiled. It worked out
+//! with which words matches begin, too.
 
 #[cfg(test)]
 mod needed_words;
@@ -12,14 +13,12 @@ use self::written::{print, text_of_bytes};
 use super::lazy_pattern::{self, LazyPattern};
 use super::literals::LiteralFinder;
 use regex_automata::util::captures::Captures;
-use regex_automata::util::prefilter::Prefilter;
 use regex_automata::util::syntax;
-use regex_automata::{Anchored, Input, MatchKind};
-use regex_syntax::hir::Hir;
+use regex_automata::{Anchored, Input};
 use serde::Deserialize;
+use smallvec::SmallVec;
 use std::iter;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A sentence as patterns read it: with plain apostrophes, and in small letters besides.
 pub struct CueText {
@@ -42,34 +41,36 @@ impl CueText {
 #[derive(Deserialize)]
 #[serde(from = "String")]
 pub struct CuePattern {
-    texts: Vec<String>,
-    /// Words of which every match holds one; `None` where none are known.
-    needed: OnceLock<Option<LiteralFinder>>,
-    compiled: OnceLock<Vec<Compiled>>,
+    patterns: Vec<Pattern>,
+    needed: OnceLock<Needed>,
 }
 
-/// Those whose matches begin in the same way.
-struct Compiled {
-    begins: Begins,
-    pattern: LazyPattern,
+/// One of them.
+struct Pattern {
+    text: String,
+    begins: OnceLock<Begins>,
+    compiled: OnceLock<LazyPattern>,
 }
 
 /// Where a match may begin.
-enum Begins {
+struct Begins {
     /// Where a line does.
-    Lines,
-    /// Elsewhere too.
-    Inside(Beginnings),
+    is_line: bool,
+    /// Where one of these words stands.
+    words: Option<LiteralFinder>,
 }
 
-/// The words that all matches of some patterns begin with. To work them out costs as much as to compile the patterns,
-/// so it is done once much was searched without them.
-struct Beginnings {
-    texts: Vec<String>,
-    searched: AtomicUsize,
-    /// `None` where they are too many.
-    words: OnceLock<Option<Prefilter>>,
+/// Words of which every match of a pattern holds one.
+struct Needed {
+    words: LiteralFinder,
+    /// For each word, which pattern it is one of.
+    of: Vec<usize>,
+    /// Which patterns have such words.
+    has_words: Row,
 }
+
+/// Something about each pattern.
+type Row = SmallVec<[bool; 64]>;
 
 impl From<String> for CuePattern {
     fn from(text: String) -> CuePattern {
@@ -84,16 +85,20 @@ impl CuePattern {
     }
 
     fn of(texts: Vec<String>) -> CuePattern {
-        let pattern = CuePattern {
-            needed: OnceLock::new(),
-            texts: texts.iter().map(|text| text_of_bytes(text)).collect(),
+        let patterns = texts.iter().map(|text| Pattern {
+            text: text_of_bytes(text),
+            begins: OnceLock::new(),
             compiled: OnceLock::new(),
+        });
+        let all = CuePattern {
+            patterns: patterns.collect(),
+            needed: OnceLock::new(),
         };
         // a row that no sample reaches is compiled in tests all the same
         if cfg!(test) {
-            pattern.compiled();
+            all.patterns.iter().for_each(|one| _ = one.compiled());
         }
-        pattern
+        all
     }
 
     /// Whether one matches anywhere.
@@ -101,11 +106,8 @@ impl CuePattern {
     /// # Panics
     /// When one isn't a pattern; in tests each is compiled as soon as its table is read.
     pub fn is_match(&self, sentence: &CueText) -> bool {
-        if !self.may_match(sentence) {
-            return false;
-        }
-        let mut compiled = self.compiled().iter();
-        compiled.any(|one| one.is_match(&Input::new(&sentence.small)))
+        let mut tried = self.tried(sentence);
+        tried.any(|one| one.is_match(&sentence.small))
     }
 
     /// The first match from this byte on, with its groups.
@@ -113,134 +115,141 @@ impl CuePattern {
     /// # Panics
     /// As [`CuePattern::is_match`].
     pub fn captures<'s>(&self, sentence: &'s CueText, from: usize) -> Option<CueMatch<'s>> {
-        if !self.may_match(sentence) {
-            return None;
-        }
-        let all = self.compiled().iter();
-        let found = all.filter_map(|one| {
-            let groups = one.captures(&Input::new(&sentence.small).range(from..))?;
-            Some(CueMatch {
-                text: &sentence.text,
-                groups,
-            })
+        let found = self.tried(sentence).filter_map(|one| {
+            let groups = one.captures(&sentence.small, from)?;
+            let text = &sentence.text;
+            Some((CueMatch { text, groups }, one.begins().is_line))
         });
-        found.min_by_key(CueMatch::start)
+        // of several that begin there, what begins a line counts first
+        let first = found.min_by_key(|(found, is_line)| (found.start(), !is_line));
+        first.map(|(found, _)| found)
     }
 
-    /// False where a word is missing that each match holds.
-    fn may_match(&self, sentence: &CueText) -> bool {
-        let needed = self.needed.get_or_init(|| needed(&self.texts));
-        let needed = needed.as_ref();
-        let may_match = needed.is_none_or(|needed| needed.is_match(&sentence.small));
-        if cfg!(test) && !may_match {
-            let whole = Input::new(&sentence.small);
-            let matches = self.compiled().iter().any(|one| one.is_match(&whole));
-            assert!(!matches, "{}: {}", self.texts.join("|"), sentence.small);
+    /// Those that have the words that they need.
+    fn tried(&self, sentence: &CueText) -> impl Iterator<Item = &Pattern> {
+        let needed = self.needed.get_or_init(|| Needed::by(&self.patterns));
+        let may_match = needed.may_match(&sentence.small);
+        if cfg!(test) {
+            for (one, may_match) in self.patterns.iter().zip(&may_match) {
+                let is_found = *may_match && one.is_match(&sentence.small);
+                let wants = one.compiled().is_match(Input::new(&sentence.small));
+                assert_eq!(is_found, wants, "{}: {}", one.text, sentence.small);
+            }
         }
-        may_match
-    }
-
-    fn compiled(&self) -> &[Compiled] {
-        self.compiled.get_or_init(|| {
-            let parsed = self.texts.iter().map(|text| (text, parsed(text)));
-            let (lines, inside): (Vec<_>, Vec<_>) = parsed.partition(|(_, parsed)| {
-                let first = parsed.properties().look_set_prefix();
-                first.contains_anchor_line()
-            });
-            let beginnings = Beginnings {
-                texts: inside.iter().map(|(text, _)| (*text).clone()).collect(),
-                searched: AtomicUsize::new(0),
-                words: OnceLock::new(),
-            };
-            [(Begins::Lines, lines), (Begins::Inside(beginnings), inside)]
-                .into_iter()
-                .filter(|(_, patterns)| !patterns.is_empty())
-                .map(|(begins, patterns)| {
-                    let (_, parsed): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
-                    let pattern = LazyPattern::of(&parsed)
-                        .unwrap_or_else(|error| panic!("{}: {error}", self.texts.join("|")));
-                    Compiled { begins, pattern }
-                })
-                .collect()
-        })
+        let all = self.patterns.iter().zip(may_match);
+        let tried = all.filter(|(_, may_match)| *may_match);
+        tried.map(|(one, _)| one)
     }
 }
 
-impl Compiled {
-    fn is_match(&self, input: &Input<'_>) -> bool {
-        let mut places = self.places(input);
-        places.any(|place| self.pattern.is_match(place))
+impl Needed {
+    fn by(patterns: &[Pattern]) -> Needed {
+        let (mut words, mut of) = (Vec::new(), Vec::new());
+        let has_words = patterns.iter().enumerate().map(|(nth, pattern)| {
+            let (_, [held, _]) = needed(&pattern.text);
+            words.extend(held.lines().map(str::to_owned));
+            let before = of.len();
+            of.resize(words.len(), nth);
+            of.len() > before
+        });
+        let has_words = has_words.collect();
+        let words = LiteralFinder::of(words);
+        Needed {
+            words,
+            of,
+            has_words,
+        }
     }
 
-    fn captures(&self, input: &Input<'_>) -> Option<Captures> {
-        let mut places = self.places(input);
-        places.find_map(|place| self.pattern.captures(place))
+    fn may_match(&self, text: &str) -> Row {
+        let mut may_match: Row = self.has_words.iter().map(|has_words| !has_words).collect();
+        let mut open = may_match.iter().filter(|may_match| !**may_match).count();
+        // nothing is left to look for once each may match
+        _ = open > 0
+            && self.words.any(text, |word| {
+                let known = &mut may_match[self.of[word.literal]];
+                open -= usize::from(!*known);
+                *known = true;
+                open == 0
+            });
+        may_match
+    }
+}
+
+impl Pattern {
+    fn is_match(&self, text: &str) -> bool {
+        let mut places = self.places(text, 0);
+        places.any(|place| self.compiled().is_match(place))
+    }
+
+    fn captures(&self, text: &str, from: usize) -> Option<Captures> {
+        let mut places = self.places(text, from);
+        places.find_map(|place| self.compiled().captures(place))
     }
 
     /// Where it is tried, in order: states that may begin anywhere in a sentence are nearly as many as there are
     /// sentences.
-    fn places<'s>(&'s self, input: &Input<'s>) -> Box<dyn Iterator<Item = Input<'s>> + 's> {
-        let whole = input.clone();
-        let here = move |from: usize| whole.clone().range(from..).anchored(Anchored::Yes);
-        let text = input.haystack();
-        match &self.begins {
-            Begins::Lines => {
-                let ends = memchr::memchr2_iter(b'\n', b'\r', &text[input.start()..]);
-                let lines = iter::once(0).chain(ends.map(|end| end + 1));
-                let from = input.start();
-                Box::new(lines.map(move |line| here(from + line)))
+    fn places<'s>(
+        &'s self,
+        text: &'s str,
+        from: usize,
+    ) -> Box<dyn Iterator<Item = Input<'s>> + 's> {
+        let here = move |from: usize| Input::new(text).range(from..).anchored(Anchored::Yes);
+        let begins = self.begins();
+        match &begins.words {
+            words if begins.is_line => {
+                let ends = memchr::memchr2_iter(b'\n', b'\r', &text.as_bytes()[from..]);
+                let lines = iter::once(from).chain(ends.map(move |end| from + end + 1));
+                let may_begin =
+                    move |line: &usize| words.iter().all(|words| words.is_at(text, *line));
+                let begun = lines.filter(may_begin);
+                Box::new(begun.map(here))
             }
-            Begins::Inside(beginnings) => match beginnings.words(text.len()) {
-                None => Box::new(iter::once(input.clone())),
-                Some(words) => {
-                    let mut left = input.get_span();
-                    Box::new(iter::from_fn(move || {
-                        let word = words.find(text, left)?;
-                        left.start = word.start + 1;
-                        Some(here(word.start))
-                    }))
-                }
-            },
+            Some(words) => Box::new(words.places(text, from).map(here)),
+            None => Box::new(iter::once(Input::new(text).range(from..))),
         }
+    }
+
+    fn begins(&self) -> &Begins {
+        self.begins.get_or_init(|| {
+            let (is_line, [_, words]) = needed(&self.text);
+            let all = words.lines().map(str::to_owned);
+            Begins {
+                is_line,
+                words: (!words.is_empty()).then(|| LiteralFinder::of(all.collect())),
+            }
+        })
+    }
+
+    fn compiled(&self) -> &LazyPattern {
+        self.compiled.get_or_init(|| {
+            let lines = lazy_pattern::of_bytes().multi_line(true).crlf(true);
+            let parsed = syntax::parse_with(&self.text, &lines);
+            let parsed = parsed.unwrap_or_else(|error| panic!("{}: {error}", self.text));
+            LazyPattern::of(&parsed).unwrap_or_else(|error| panic!("{}: {error}", self.text))
+        })
     }
 }
 
-impl Beginnings {
-    /// To search so many bytes.
-    fn words(&self, bytes: usize) -> Option<&Prefilter> {
-        const BYTES_MANY: usize = 4 * 1024;
-        if self.searched.fetch_add(bytes, Ordering::Relaxed) < BYTES_MANY {
-            return None;
-        }
-        let words = self.words.get_or_init(|| {
-            let parsed: Vec<_> = self.texts.iter().map(|text| parsed(text)).collect();
-            Prefilter::from_hirs_prefix(MatchKind::LeftmostFirst, &parsed)
-        });
-        words.as_ref()
-    }
-}
-
-fn parsed(text: &str) -> Hir {
-    let lines = lazy_pattern::of_bytes().multi_line(true).crlf(true);
-    syntax::parse_with(text, &lines).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-/// Patterns of the tables by their [`print`], in order of it, and which lines of the words are each one's.
-static NEEDED: ([u64; COUNT], [(u32, u32); COUNT], &str) =
+/// Patterns of the tables by their [`print`], in order of it; what is known of each; all words.
+static NEEDED: ([u64; COUNT], [Known; COUNT], &str) =
     include!(concat!(env!("OUT_DIR"), "/needed_words.rs"));
+
+/// Whether each match of a pattern begins a line; which of the words it holds and begins with.
+type Known = (bool, [(u32, u32); 2]);
 
 const COUNT: usize = include!(concat!(env!("OUT_DIR"), "/needed_words_count.rs"));
 
-/// Words of which every match of one of these holds one.
-fn needed(texts: &[String]) -> Option<LiteralFinder> {
-    let (prints, places, words) = &NEEDED;
-    let mut all = Vec::new();
-    for text in texts {
-        let (from, to) = places[prints.binary_search(&print(text)).ok()?];
-        let words = &words[from as usize..to as usize];
-        all.extend(words.split('\n').map(str::to_owned));
-    }
-    Some(LiteralFinder::of(all))
+/// Whether every match of this pattern begins where a line does. And words by lines: each match holds one of the first
+/// ones, and begins with one of the others; none where none are known.
+fn needed(text: &str) -> (bool, [&'static str; 2]) {
+    let (prints, rows, words) = &NEEDED;
+    let nth = prints.binary_search(&print(text));
+    let (begins_lines, places) = nth.map_or_else(|_| Known::default(), |nth| rows[nth]);
+    (
+        begins_lines,
+        places.map(|(from, to)| &words[from as usize..to as usize]),
+    )
 }
 
 /// A match with its groups.
@@ -271,6 +280,7 @@ impl<'s> CueMatch<'s> {
 
 #[cfg(test)]
 mod tests {
+    use super::needed_words::NeededWords;
     use super::*;
     use proptest::prelude::*;
 
@@ -296,50 +306,68 @@ mod tests {
     proptest! {
         #[test]
         fn a_match_holds_a_word_that_it_needs(pattern in patterns(), text in "[ab é\n]{0,12}") {
-            let words = needed_words::of(&pattern);
+            let words = NeededWords::of(&pattern);
+            let (held, first) = (words.held, words.first);
             let (pattern, read) = (CuePattern::from(pattern), CueText::of(&text));
             let found = pattern.captures(&read, 0);
-            if let (Some(words), Some(found)) = (words, found) {
+            if let Some(found) = found {
+                let at = found.start();
                 let found = &text[found.start()..found.end()];
-                prop_assert!(words.iter().any(|word| found.contains(word)), "{words:?}: {found}");
+                let is_held = held.is_empty() || held.iter().any(|word| found.contains(word));
+                prop_assert!(is_held, "{held:?}: {found}");
+                let begins = first.is_empty() || first.iter().any(|word| found.starts_with(word));
+                prop_assert!(begins, "{first:?}: {found}");
+                let before = &text[..at];
+                prop_assert!(!words.begins_lines || before.is_empty() || before.ends_with('\n'));
             }
         }
     }
 
     #[test]
     fn words_that_a_pattern_needs_are_those_that_are_known_best() {
-        for (pattern, wants) in [
+        for (pattern, held, first) in [
             (
                 r"^(?:keep|i'll take) (?P<what>[^.,]+)",
                 vec!["i'll take", "keep"],
+                vec!["keep ", "i'll take "],
             ),
             (
                 r"(?:let's|please )?(?:use|take) \w+ instead",
                 vec![" instead"],
+                vec![
+                    "let'suse ",
+                    "let'stake ",
+                    "please use ",
+                    "please take ",
+                    "use ",
+                    "take ",
+                ],
             ),
-            (r"(?:a|b+|\d)+ ?(?:no)?", vec![]),
+            (r"(?:a|b+|\d)+ ?(?:no)?", vec![], vec![]),
         ] {
-            assert_eq!(
-                needed_words::of(pattern).unwrap_or_default(),
-                wants,
-                "{pattern}"
-            );
+            let words = NeededWords::of(pattern);
+            assert_eq!(words.held, held, "{pattern}");
+            assert_eq!(words.first, first, "{pattern}");
         }
     }
 
     #[test]
     fn what_the_build_worked_out_is_what_patterns_need() {
-        let (prints, places, words) = &NEEDED;
-        assert!(COUNT > 100 && prints.is_sorted());
+        assert!(COUNT > 100 && NEEDED.0.is_sorted());
         let known = crate::rules::table::embedded!("replies");
         let tables: serde_yaml::Value = serde_yaml::from_str(known).expect("a table");
-        let begins = tables["begins"].as_str().expect("a pattern");
-        let at = prints
-            .binary_search(&print(&text_of_bytes(begins)))
-            .expect("it is known");
-        let (from, to) = places[at];
-        let wants = needed_words::of(&text_of_bytes(begins)).expect("words");
-        assert_eq!(words[from as usize..to as usize], wants.join("\n"));
+        let begins = text_of_bytes(tables["begins"].as_str().expect("a pattern"));
+        let words = NeededWords::of(&begins);
+        assert!(!words.held.is_empty() && !words.first.is_empty() && words.begins_lines);
+        let (begins_lines, [held, first]) = needed(&begins);
+        assert!(begins_lines);
+        // matches may end inside of a letter
+        let pattern = CuePattern::from(begins);
+        assert!(pattern.captures(&CueText::of("é"), 1).is_none());
+        assert_eq!(
+            [held, first],
+            [words.held.join("\n"), words.first.join("\n")]
+        );
     }
 
     #[test]

@@ -44,18 +44,16 @@ impl LazyPattern {
     /// What is wrong with it, in the words of the library.
     pub fn new(pattern: &str) -> Result<LazyPattern, String> {
         let parsed = syntax::parse_with(pattern, &of_bytes()).map_err(|error| error.to_string())?;
-        LazyPattern::of(&[parsed])
+        LazyPattern::of(&parsed)
     }
 
-    /// Of several that were parsed as [`of_bytes`] says, of which one has to match.
+    /// Of one that was parsed as [`of_bytes`] says.
     ///
     /// # Errors
     /// As [`LazyPattern::new`].
-    pub fn of(parsed: &[Hir]) -> Result<LazyPattern, String> {
+    pub fn of(parsed: &Hir) -> Result<LazyPattern, String> {
         let limited = Config::new().utf8(false).nfa_size_limit(Some(BYTES_MAX));
-        let automaton = Compiler::new()
-            .configure(limited)
-            .build_many_from_hir(parsed);
+        let automaton = Compiler::new().configure(limited).build_from_hir(parsed);
         let automaton = automaton.map_err(|error| error.to_string())?;
         let small = DFA::config()
             .skip_cache_capacity_check(true)

@@ -18,7 +18,6 @@ pub fn is_label(line: &str) -> bool {
     let rest = rest.trim_matches(['*', ' ']);
     // none of them says more: `Commits: 0 (a false alarm)`
     let is_number = || rest.starts_with(|c: char| matches!(c, '1'..='9'));
-    let words = rest.split_whitespace().count();
     let most = match rest.chars().next() {
         // an address with more behind it says more
         _ if rest.starts_with("http") => 1,
@@ -27,7 +26,7 @@ pub fn is_label(line: &str) -> bool {
     };
     match TABLE.labels.contains(&label) {
         _ if TABLE.passing.contains(&label) => true,
-        true => words <= most,
+        true => rest.split_whitespace().nth(most).is_none(),
         false => TABLE.counts.contains(&label) && is_number(),
     }
 }

@@ -89,10 +89,11 @@ pub fn is_same(one: &str, other: &str) -> bool {
         true => (one, other),
         false => (other, one),
     };
-    one == other
-        || (short.len() >= STEM_BYTES_MIN
-            && long.starts_with(short)
-            && long.len() - short.len() <= ENDING_BYTES_MAX)
+    // most words begin otherwise
+    one.as_bytes().first() == other.as_bytes().first()
+        && long.len() - short.len() <= ENDING_BYTES_MAX
+        && long.starts_with(short)
+        && (short.len() >= STEM_BYTES_MIN || short.len() == long.len())
 }
 
 /// Bytes of the first sentence with its mark; all of a text without one. A mark ends a sentence where

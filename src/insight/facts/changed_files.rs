@@ -5,7 +5,7 @@ use super::line::LocatedItem;
 use super::written_files::written;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{FileFate, Finding, Tree};
-use crate::model::summary::{ChangedFile, Sourced};
+use crate::model::summary::{ChangedFile, LineCounts, Sourced};
 use crate::rules::overtaken::has_reverted;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::sentences;
@@ -58,19 +58,26 @@ struct Kept {
     file: Sourced<ChangedFile>,
     /// Of these up to the last commit: lines added and removed, and edits.
     committed: (u64, u64, u64),
+    /// Of the committed lines those that its edits made: a commit may have more.
+    own: (u64, u64),
     /// What git says that the next commit has of it.
     staged: Option<(u64, u64)>,
 }
 
 impl Kept {
-    /// A new file has the lines that are left of it.
-    fn told(self) -> Sourced<ChangedFile> {
-        let mut file = self.file;
-        if file.what.created {
-            let ChangedFile { added, removed, .. } = &mut file.what;
-            (*added, *removed) = (added.saturating_sub(*removed), 0);
+    /// A new file has the lines that are left of it, another one those of its edits.
+    fn told(mut self) -> Sourced<ChangedFile> {
+        let file = &mut self.file.what;
+        let (added, removed, _) = self.committed;
+        if file.created {
+            (file.added, file.removed) = (file.added.saturating_sub(file.removed), 0);
+        } else if self.own != (added, removed) && !file.uncounted {
+            file.committed = Some(LineCounts { added, removed });
+            file.added = file.added - added + self.own.0;
+            file.removed = file.removed - removed + self.own.1;
+            file.counted = false;
         }
-        file
+        self.file
     }
 
     /// Back to what was committed last; whether anything is left of it.
@@ -116,11 +123,16 @@ impl Kept {
     fn commit(&mut self) {
         let file = &mut self.file.what;
         let (before, gone, edits) = self.committed;
+        let mut own = (file.added - before, file.removed - gone);
         let staged = self.staged.take().filter(|_| file.edits > edits);
         if let Some((added, removed)) = staged {
             (file.added, file.removed) = (before + added, gone + removed);
             file.counted = true;
+            if added + removed <= own.0 + own.1 {
+                own = (added, removed);
+            }
         }
+        self.own = (self.own.0 + own.0, self.own.1 + own.1);
         self.committed = (file.added, file.removed, file.edits);
     }
 }
@@ -270,6 +282,8 @@ impl<'t> Edited<'t> {
             let Some((_, kept)) = meant.min_by_key(|(path, _)| path.len()) else {
                 continue;
             };
+            // what git counted is the shell's too
+            kept.own = (kept.committed.0, kept.committed.1);
             let file = &mut kept.file.what;
             if !file.counted {
                 (file.added, file.removed, file.uncounted) = (0, 0, true);
@@ -300,6 +314,7 @@ impl<'t> Edited<'t> {
                 ..ChangedFile::default()
             }),
             committed: (0, 0, 0),
+            own: (0, 0),
             staged: None,
         })
     }

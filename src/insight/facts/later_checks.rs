@@ -36,14 +36,14 @@ pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Over
         Overlap::All => other.covers(failed),
         Overlap::Some | Overlap::Kind => other.meets(failed),
     };
+    let any_tool = coverage == Overlap::Kind || !failed.looks_at_form();
+    let is_kin = |other: &str| any_tool || may_find_the_same(&check.command, other);
     let passes = |line: &LocatedItem<'_>, ran: &RanCommand<'_>| {
         let is_ci = |words: &[String]| watches_ci(words) && !is_ci_open(ran.output);
         let mut found = checks(ran.command).into_iter();
         let is_clean = is_clean(ran.output) != Some(false) && !line.item.text.ends_with(RUNNING);
         let each = || runs_each(ran.command);
         let is_here = |place: Option<&str>| may_be_one_place(place, check.place.as_deref());
-        let any_tool = coverage == Overlap::Kind || !failed.looks_at_form();
-        let is_kin = |other: &str| any_tool || may_find_the_same(&check.command, other);
         let is_one = |other: CommandCheck| {
             let words = bare(&other.words);
             let command = words.join(" ");
@@ -57,8 +57,13 @@ pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Over
     let is_built =
         |program: &&str| target.is_empty() && !failed.looks_at_form() && !runs_tasks(program);
     let program = words.first().copied().filter(is_built);
-    let tested = |finding: &Finding| match finding {
+    let shown = |finding: &Finding| match finding {
         Finding::Tests(run) => run.failed == 0 && run.runner.split(' ').next() == program,
+        // it may have looked at what was staged only
+        Finding::HookChecked {
+            check: other,
+            passed: true,
+        } => coverage != Overlap::All && covers(scope(other)) && is_kin(other),
         _ => false,
     };
     later.iter().any(|line| match line.item.kind {
@@ -68,7 +73,7 @@ pub fn is_superseded(check: &CheckRun, later: &[LocatedItem<'_>], coverage: Over
             says_clean() || ci_passes(words).is_some()
         }
         ItemKind::Digest => {
-            line.item.findings.iter().any(tested)
+            line.item.findings.iter().any(shown)
                 || RanCommand::of(line).is_some_and(|ran| passes(line, &ran))
         }
         _ => false,

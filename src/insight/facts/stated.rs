@@ -423,9 +423,9 @@ pub(super) fn said(line: &str, first: bool) -> String {
         let opens = first && out.is_empty();
         // it is told beside the result as what is left; what follows it in its paragraph hangs on it
         // of a point the bad half is not left out: `It builds. The page fails, as it did before.`
-        let is_half = !out.is_empty() && is_point(line) && is_old_fault(sentence);
-        let is_told = is_half || declines(sentence);
-        if !opens && is_undone(sentence) && !is_settled(sentence) && !is_told {
+        let is_half = || !out.is_empty() && is_point(line) && is_old_fault(sentence);
+        let is_told = || is_half() || declines(sentence);
+        if !opens && is_undone(sentence) && !is_settled(sentence) && !is_told() {
             match out.is_empty() {
                 true => break,
                 false => continue,

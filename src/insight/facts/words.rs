@@ -108,8 +108,10 @@ pub fn clipped(text: &str, chars_max: usize) -> &str {
         " when ",
     ];
     let late = |at: &usize| at * 3 > end * 2;
+    let (_, last) = cut.split_at(cut.floor_char_boundary(end * 2 / 3));
     let clause = |ends: &[&str]| {
-        let ends = ends.iter().filter_map(|mark| cut.rfind(mark));
+        let ends = ends.iter().filter_map(|mark| last.rfind(mark));
+        let ends = ends.map(|at| cut.len() - last.len() + at);
         ends.max().filter(late)
     };
     let at = clause(&MARKS)

@@ -104,7 +104,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Set { .. }
         | Finding::Worked { .. }
         | Finding::Checked { .. }
-        | Finding::Staged { .. }
+        | Finding::HookChecked { .. }
         | Finding::Plan(_)
         | Finding::PlanRead { .. }
         | Finding::Ahead(_)

@@ -2,7 +2,9 @@
 
 use super::escape::{cell, inline};
 use crate::model::human::plural;
-use crate::model::summary::{ChangedFile, LlmAdditions, SettingChange, Sourced, Summary};
+use crate::model::summary::{
+    ChangedFile, LineCounts, LlmAdditions, SettingChange, Sourced, Summary,
+};
 use crate::rules::paths::is_throwaway;
 
 /// A table; of reasons only where there are some.
@@ -96,6 +98,7 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             uncounted,
             counted,
             edits,
+            committed,
             renamed_from,
         } = &file.what;
         let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
@@ -103,16 +106,21 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
             true => String::new(),
             false => format!(" +{added} −{removed}"),
         };
+        let committed = committed.map_or(String::new(), |LineCounts { added, removed }| {
+            format!(" (committed: +{added} −{removed})")
+        });
         if let Some(old) = renamed_from.as_ref().filter(|_| !deleted) {
-            return format!("- `{path}`{lines} (renamed from `{old}`)");
+            return format!("- `{path}`{lines}{committed} (renamed from `{old}`)");
         }
         match (deleted, created, by_git) {
             (true, ..) => format!("- `{path}` (deleted)"),
             (_, true, _) => format!("- `{path}`{lines} (new)"),
             (.., true) => format!("- `{path}`{lines} (from git)"),
             _ if *uncounted => format!("- `{path}` (also written by shell commands)"),
-            _ if *edits > 1 && !counted => format!("- `{path}`{lines} over {edits} edits"),
-            _ => format!("- `{path}`{lines}"),
+            _ if *edits > 1 && !counted => {
+                format!("- `{path}`{lines} over {edits} edits{committed}")
+            }
+            _ => format!("- `{path}`{lines}{committed}"),
         }
     };
     let is_inside = |file: &&Sourced<ChangedFile>| {
@@ -321,6 +329,17 @@ mod tests {
         };
         let lines = files(&summary, &LlmAdditions::default());
         assert_eq!(lines, ["- `a.rs` +2 −1", "- `b.rs` +2 −1 (from git)"]);
+        let mut more = file("d.rs", false);
+        more.what.committed = Some(LineCounts {
+            added: 9,
+            removed: 4,
+        });
+        let summary = Summary {
+            files_modified: vec![more],
+            ..Summary::default()
+        };
+        let lines = files(&summary, &LlmAdditions::default());
+        assert_eq!(lines, ["- `d.rs` +2 −1 (committed: +9 −4)"]);
         let mut drawn = file("c.rs", true);
         drawn.what.uncounted = true;
         let summary = Summary {

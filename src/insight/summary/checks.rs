@@ -49,13 +49,12 @@ fn check(run: &Sourced<CheckRun>) -> String {
     let is_named = |place: &&String| command.split(' ').any(|word| word == place.as_str());
     let place = run.place.as_ref().filter(|place| !is_named(place));
     let place = place.map_or(String::new(), |place| format!(" in `{}`", inline(place)));
-    let staged = if run.staged {
-        " on the staged files"
-    } else {
-        ""
+    let hook = match run.by_hook {
+        true => " in the commit's hook",
+        false => "",
     };
     format!(
-        "- `{command}`{place} {ended}{staged}{by}{}{after}{excuse}",
+        "- `{command}`{place} {ended}{hook}{by}{}{after}{excuse}",
         said.unwrap_or_default()
     )
 }
@@ -97,10 +96,10 @@ mod tests {
         let by_hook = CheckRun {
             command: "eslint --fix".into(),
             passed: true,
-            staged: true,
+            by_hook: true,
             ..CheckRun::default()
         };
-        let wants = "- `eslint --fix` ok on the staged files";
+        let wants = "- `eslint --fix` ok in the commit's hook";
         assert_eq!(check(&sourced(1, by_hook)), wants);
     }
 }

@@ -22,7 +22,7 @@ pub use checks::{
     only_lists, passes_end, printed_failure, printed_success, prints_only_faults, test_commands,
     watches_ci, whole_test_runs,
 };
-pub use hooks::staged_checks;
+pub use hooks::hook_checks;
 pub use said::{CheckWord, OwnChecks};
 pub use standing::{bare, is_setting, standing};
 pub use table::{Class, class};

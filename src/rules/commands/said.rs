@@ -244,7 +244,7 @@ impl<'o> Output<'o> {
 }
 
 /// The command that a runner of tasks prints before it runs it; not the name of the task with that of the project.
-fn echoed(line: &str) -> Option<&str> {
+pub(super) fn echoed(line: &str) -> Option<&str> {
     let is_heading = |command: &str| {
         let mut words = command.split(' ');
         words.next().is_some_and(|word| word.contains('@')) && words.next().is_some()

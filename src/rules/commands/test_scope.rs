@@ -93,10 +93,12 @@ impl Row {
         let named = |row: &String| {
             let mut row = row.split(' ');
             let first = row.next()?;
-            let is_it = first == base || first == words[0];
+            if first != base && first != words[0] {
+                return None;
+            }
             let rest: Vec<&str> = row.collect();
             let args = words.get(1..1 + rest.len())?;
-            (is_it && args.iter().zip(&rest).all(|(a, b)| a == b)).then_some(rest.len())
+            args.iter().eq(&rest).then_some(rest.len())
         };
         let taken = self.words.iter().filter_map(named).max()?;
         let args = &words[1 + taken..];

@@ -1,19 +1,40 @@
-//! Of which words a text needs one before a pattern can match. Part of the build script, and of tests: to work it out
-//! costs as much as to compile the pattern.
+//! Of which words a text needs one before a pattern can match, and with which a match begins. Part of the build script,
+//! and of tests: to work it out costs as much as to compile the pattern.
 
 use regex_syntax::ParserBuilder;
+use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 
-/// Words of which every match holds one; `None` where there are no such words, or too many. The pattern is written in
-/// bytes; its flags are those of cues.
-pub fn of(pattern: &str) -> Option<Vec<String>> {
-    let mut parser = ParserBuilder::new();
-    let parser = parser.unicode(false).utf8(false);
-    let parsed = parser.multi_line(true).crlf(true).build().parse(pattern);
-    let mut words = needed(&parsed.ok()?)?;
-    words.sort();
-    words.dedup();
-    Some(words)
+/// Of a pattern that is written in bytes, with the flags of cues.
+#[derive(Default)]
+pub struct NeededWords {
+    /// Every match holds one of these; none where there are no such words, or too many.
+    pub held: Vec<String>,
+    /// Every match begins with one of these; none where there are too many.
+    pub first: Vec<String>,
+    /// Every match begins where a line does.
+    pub begins_lines: bool,
+}
+
+impl NeededWords {
+    /// None of what is no pattern.
+    pub fn of(pattern: &str) -> NeededWords {
+        let mut parser = ParserBuilder::new();
+        let parser = parser.unicode(false).utf8(false);
+        let parsed = parser.multi_line(true).crlf(true).build().parse(pattern);
+        let Ok(parsed) = parsed else {
+            return NeededWords::default();
+        };
+        let mut held = needed(&parsed).unwrap_or_default();
+        held.sort();
+        held.dedup();
+        let before = parsed.properties().look_set_prefix();
+        NeededWords {
+            held,
+            first: first(&parsed).unwrap_or_default(),
+            begins_lines: before.contains_anchor_line(),
+        }
+    }
 }
 
 /// More are found in any text.
@@ -40,6 +61,14 @@ fn needed(part: &Hir) -> Option<Vec<String>> {
         }
         _ => None,
     }
+}
+
+fn first(pattern: &Hir) -> Option<Vec<String>> {
+    let mut words = Extractor::new().extract(pattern);
+    words.optimize_for_prefix_by_preference();
+    let words = words.literals()?.iter().map(|one| word(one.as_bytes()));
+    let words: Option<Vec<Vec<String>>> = words.collect();
+    Some(words?.concat())
 }
 
 /// A part of a letter is no word, and words are listed one a line.

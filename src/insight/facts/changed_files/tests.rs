@@ -37,7 +37,13 @@ fn told(calls: &[Vec<Finding>]) -> Vec<String> {
     let files = files.map(|file| file.what);
     let told = files.map(|file| match file.deleted {
         true => format!("{} gone", file.path),
-        false => format!("{} +{} −{}", file.path, file.added, file.removed),
+        false => {
+            let committed = file.committed.map_or(String::new(), |lines| {
+                format!(" of +{} −{}", lines.added, lines.removed)
+            });
+            let (path, added, removed) = (&file.path, file.added, file.removed);
+            format!("{path} +{added} −{removed}{committed}")
+        }
     });
     told.collect()
 }
@@ -195,7 +201,12 @@ fn what_was_committed_counts_as_git_counted_it() {
     let staged = vec![stat("faq.md", (15, 0), false)];
     assert_eq!(told(&[edits(), staged.clone()]), ["/p/faq.md +2 −2"]);
     let done = [edits(), staged, commit("a").to_vec()];
-    assert_eq!(told(&done), ["/p/faq.md +15 −0"]);
+    assert_eq!(told(&done), ["/p/faq.md +2 −2 of +15 −0"]);
+    let both = [&done[..], &[vec![changed("/p/faq.md", 3, 0)]]].concat();
+    assert_eq!(told(&both), ["/p/faq.md +5 −2 of +15 −0"]);
+    let twice = vec![changed("/p/faq.md", 9, 2), changed("/p/faq.md", 8, 9)];
+    let less = [twice, done[1].clone(), done[2].clone()];
+    assert_eq!(told(&less), ["/p/faq.md +15 −0"]);
     // named, but not counted
     let named = vec![stat("b.rs", (0, 0), true), stat("c.rs", (6, 3), true)];
     let findings = [named, commit("a").to_vec()].concat();

@@ -1,4 +1,4 @@
-//! What hooks of commits said of what was staged.
+//! What hooks of commits checked.
 
 use crate::insight::facts::later_checks::{Overlap, is_superseded};
 use crate::insight::facts::line::LocatedItem;
@@ -17,7 +17,7 @@ pub(super) fn hooked(
     let mut all: Vec<(usize, Sourced<CheckRun>)> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         for finding in line.item.findings {
-            let Finding::Staged { check, passed } = finding else {
+            let Finding::HookChecked { check, passed } = finding else {
                 continue;
             };
             let known = all.iter().position(|(_, run)| run.what.command == *check);
@@ -25,7 +25,7 @@ pub(super) fn hooked(
             let run = CheckRun {
                 command: check.clone(),
                 passed: *passed,
-                staged: true,
+                by_hook: true,
                 failed_before: known.is_some_and(|run| run.failed_before || !run.passed),
                 changed_after: changes.last_for(check, None) > Some(at),
                 ..CheckRun::default()

@@ -26,7 +26,7 @@ fn told(calls: &[(&str, &[Finding])]) -> Vec<String> {
             failed_before,
             changed_after,
             excuse: _,
-            staged: _,
+            by_hook: _,
             by_agent,
             fixed_by,
         } = run.what;

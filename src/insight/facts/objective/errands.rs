@@ -77,7 +77,7 @@ pub(super) fn given_up(
         return anew;
     }
     let given_up = asking.iter().take_while(is_stopped).count();
-    let next = asking.get(given_up);
+    let next = asking.get(given_up).filter(|_| given_up > 0);
     let says = next.is_some_and(|next| content_words(next.line.words()).len() >= WORDS_MIN);
     if says { given_up } else { 0 }
 }

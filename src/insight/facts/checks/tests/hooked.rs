@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn staged(check: &str, passed: bool) -> Finding {
-    Finding::Staged {
+fn checked(check: &str, passed: bool) -> Finding {
+    Finding::HookChecked {
         check: check.into(),
         passed,
     }
@@ -20,7 +20,7 @@ fn made() -> Finding {
     }
 }
 
-/// Command, whether it ended well, ` before` where it didn't earlier.
+/// Command, whether it ended well, `before` where it didn't earlier, `hook` where a commit's hook ran it.
 fn told_of(calls: &[(&str, Vec<Finding>)]) -> Vec<String> {
     let lines = calls
         .iter()
@@ -33,36 +33,46 @@ fn told_of(calls: &[(&str, Vec<Finding>)]) -> Vec<String> {
         } else {
             ""
         };
-        let staged = if run.what.staged { " staged" } else { "" };
-        format!("{} {}{before}{staged}", run.what.command, run.what.passed)
+        let hook = if run.what.by_hook { " hook" } else { "" };
+        format!("{} {}{before}{hook}", run.what.command, run.what.passed)
     })
     .collect()
 }
 
 #[test]
 fn what_a_commits_hook_checked_is_told() {
-    let red = || (COMMIT, vec![staged("eslint --fix", false)]);
-    let green = || (COMMIT, vec![made(), staged("eslint --fix", true)]);
-    assert_eq!(told_of(&[green()]), ["eslint --fix true staged"]);
-    assert_eq!(told_of(&[red()]), ["eslint --fix false staged"]);
+    let red = || (COMMIT, vec![checked("eslint --fix", false)]);
+    let green = || (COMMIT, vec![made(), checked("eslint --fix", true)]);
+    assert_eq!(told_of(&[green()]), ["eslint --fix true hook"]);
+    assert_eq!(told_of(&[red()]), ["eslint --fix false hook"]);
     let both = told_of(&[red(), green()]);
-    assert_eq!(both, ["eslint --fix true before staged"]);
+    assert_eq!(both, ["eslint --fix true before hook"]);
 }
 
 #[test]
 fn what_is_told_already_or_may_be_over_is_not() {
-    let green = || (COMMIT, vec![made(), staged("eslint --fix", true)]);
+    let green = || (COMMIT, vec![made(), checked("eslint --fix", true)]);
     let lint = "Action: Bash(npx eslint .) → ok, no output";
     let lint = || (lint, vec![Finding::Worked { key: 1 }]);
     assert_eq!(told_of(&[lint(), green()]), ["npx eslint . true"]);
-    let red = || (COMMIT, vec![staged("eslint --fix", false)]);
+    let red = || (COMMIT, vec![checked("eslint --fix", false)]);
     let quiet = (
         "Action: Bash(git commit -q -m x) → ok, no output",
         vec![made()],
     );
     assert_eq!(told_of(&[red(), quiet]), Vec::<String>::new());
     assert_eq!(told_of(&[red(), lint()]), ["npx eslint . true"]);
-    // what passed before says nothing of what the hook found then
-    let both = ["npx eslint . true", "eslint --fix false staged"];
+    let both = ["npx eslint . true", "eslint --fix false hook"];
     assert_eq!(told_of(&[lint(), red()]), both);
+}
+
+#[test]
+fn what_a_hook_finds_well_later_is_no_step() {
+    let red = "Action: Bash(npx eslint .) → exit 1: one problem";
+    let red = LocatedItem::sample(ItemKind::Digest, 1, red, &[Finding::Failed { key: 1 }]);
+    let green = [made(), checked("eslint --fix", true)];
+    let green = LocatedItem::sample(ItemKind::Digest, 2, COMMIT, &green);
+    let step = |lines: &[LocatedItem<'_>]| failing(&checks(lines).runs, lines).is_some();
+    assert!(step(&[red]));
+    assert!(!step(&[red, green]));
 }

@@ -115,20 +115,24 @@ fn a_longer_output_tells_that_a_check_passed() {
 #[test]
 fn what_a_commits_hook_checks_is_told_of_commits_only() {
     let hook = "[COMPLETED] eslint --fix\n[main 1a2b3c4] Add carts\n";
-    let staged = |command: &str| {
-        let all = found("Bash", json!({"command": command}), &ok(hook)).into_iter();
-        all.filter(|found| matches!(found, Finding::Staged { .. }))
+    let checked = |command: &str, output: &str| {
+        let all = found("Bash", json!({"command": command}), &ok(output)).into_iter();
+        all.filter(|found| matches!(found, Finding::HookChecked { .. }))
             .collect::<Vec<_>>()
     };
-    let check = Finding::Staged {
-        check: "eslint --fix".into(),
+    let passed = |check: &str| Finding::HookChecked {
+        check: check.into(),
         passed: true,
     };
-    assert_eq!(
-        staged("git add -A && git commit -m 'Add carts'"),
-        std::slice::from_ref(&check)
-    );
+    let commit = "git add -A && git commit -m 'Add carts'";
+    let eslint = [passed("eslint --fix")];
+    assert_eq!(checked(commit, hook), eslint);
     let long = format!("git commit -m 'Add carts' -m '{}'", "word ".repeat(200));
-    assert_eq!(staged(&long), [check]);
-    assert_eq!(staged("cat hook.log"), []);
+    assert_eq!(checked(&long, hook), eslint);
+    assert_eq!(checked("cat hook.log", hook), []);
+    let tasks = "$ tsc --noEmit\n[main 1a2b3c4] Add carts\n";
+    assert_eq!(checked(commit, tasks), [passed("tsc --noEmit")]);
+    // the hook may not have printed it
+    let both = format!("bun run types; {commit}");
+    assert_eq!(checked(&both, tasks), []);
 }
