@@ -17,7 +17,7 @@ use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::sections_beside;
 use crate::model::activity::ExchangeTally;
-use crate::model::episode::EpisodeSource;
+use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
 use crate::model::human;
@@ -235,6 +235,7 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
     ctx.out
         .words("", "", &ctx.out.paint(Style::Bold, &plain(&shown)))?;
     head(&row.session, work, ctx)?;
+    tell_lone(episodes, ctx)?;
     let shown = ctx.session_shown(&row.session.id)?;
     let mut next = format!("Continue: sessionmill resume {shown}");
     if full || sections_beside(summary, title).trim().is_empty() {
@@ -266,6 +267,23 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         ctx.out.line(ctx.out.paint(Style::Dim, line))?;
     }
     Ok(Exit::Done)
+}
+
+/// Says where a sub-agent's log is all that is stored: the id above is its parent's.
+fn tell_lone(episodes: &[Found], ctx: &mut Ctx) -> Result<()> {
+    let Some(stream) = lone_stream(episodes.iter().map(|found| &found.episode)) else {
+        return Ok(());
+    };
+    let lone = format!("Only its sub-agent's log is here: {stream}");
+    ctx.out.words("", "", &ctx.out.paint(Style::Dim, &lone))
+}
+
+/// The sub-agent whose log is all that is stored of a session, which bears its parent's id.
+fn lone_stream<'f>(episodes: impl Iterator<Item = &'f Episode>) -> Option<&'f str> {
+    let said = episodes.filter(|episode| episode.source == EpisodeSource::Session);
+    let mut streams = said.map(|episode| episode.stream.as_deref());
+    let first = streams.next()??;
+    streams.all(|stream| stream == Some(first)).then_some(first)
 }
 
 /// By it a search shows a session without a title, as a sub-agent's log alone.
@@ -380,4 +398,23 @@ fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
         "text": episode.text,
     });
     session_filters::veiled(document, &found.project_path, ctx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sub_agents_log_alone_is_told_by_its_own_id() {
+        let of = |stream: Option<&str>| Episode {
+            source: EpisodeSource::Session,
+            stream: stream.map(str::to_owned),
+            ..Episode::default()
+        };
+        let (main, one, other) = (of(None), of(Some("a")), of(Some("b")));
+        assert_eq!(lone_stream([&one, &one].into_iter()), Some("a"));
+        assert_eq!(lone_stream([&one, &other].into_iter()), None);
+        assert_eq!(lone_stream([&main, &one].into_iter()), None);
+        assert_eq!(lone_stream([].into_iter()), None);
+    }
 }

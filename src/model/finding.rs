@@ -191,6 +191,15 @@ pub enum Finding {
         /// Its address.
         String,
     ),
+    /// A pull request or an issue was looked at.
+    Titled {
+        /// `#7`, or its address; empty: that of the branch.
+        named: String,
+        /// What it is called.
+        title: String,
+    },
+    /// Git told how much differs from another branch or commit.
+    Compared(CommitSize),
     /// What became of a pull request.
     PullRequestState {
         /// `#7`, or its address; empty: that of the branch.
@@ -218,7 +227,7 @@ pub enum BegunStep {
     Agent,
 }
 
-/// How much a commit changed, as git printed it.
+/// How much a commit or a diff changes, as git printed it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitSize {
     /// Files.

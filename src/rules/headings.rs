@@ -79,6 +79,11 @@ pub fn is_no_part(heading: &str) -> bool {
     TABLE.no_parts.contains(name) || TABLE.left.is_match(&heading)
 }
 
+/// Behind the heading, or the label, stands what a document is for.
+pub fn is_aim(heading: &str) -> bool {
+    TABLE.aims.contains(heading.to_lowercase().as_str())
+}
+
 /// Its words, in lower case; `None` where it is none.
 fn heading(line: &str) -> Option<String> {
     const BYTES_MAX: usize = 90;
@@ -117,6 +122,7 @@ struct Written {
     done: FxHashSet<String>,
     cases: FxHashSet<String>,
     beside: Vec<String>,
+    aims: FxHashSet<String>,
     #[cfg(test)]
     samples: BTreeMap<String, String>,
 }
@@ -134,6 +140,7 @@ struct Table {
     done: FxHashSet<String>,
     cases: FxHashSet<String>,
     beside: Vec<String>,
+    aims: FxHashSet<String>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -149,6 +156,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         done: written.done,
         cases: written.cases,
         beside: written.beside,
+        aims: written.aims,
     }
 });
 
@@ -165,6 +173,7 @@ mod tests {
                 () if is_proposal(line) => "proposed",
                 () if states_done(line) => "done",
                 () if is_case(line) => "case",
+                () if is_aim(line) => "aim",
                 () => "nothing",
             };
             assert_eq!(says, wants, "{line}");

@@ -135,7 +135,7 @@ pub fn is_offer(sentence: &str) -> bool {
 
 /// The sentence offers to do something besides moving finished work on.
 pub fn offers(sentence: &str) -> bool {
-    offered(sentence).is_some_and(|act| !is_chore(&act))
+    offered_act(sentence).is_some()
 }
 
 /// The sentence offers to do something besides moving finished work on, and says what.
@@ -143,6 +143,11 @@ pub fn offers_work(sentence: &str) -> bool {
     const WORDS_MIN: usize = 2;
     let says = |act: &str| content_words(act).len() >= WORDS_MIN;
     offered(sentence).is_some_and(|act| says(&act) && !is_chore(&act))
+}
+
+/// What the sentence offers to do besides moving finished work on: `apply the two fixes`.
+pub fn offered_act(sentence: &str) -> Option<String> {
+    offered(sentence).filter(|act| !is_chore(act))
 }
 
 /// The sentence offers to change something, and says what.

@@ -112,6 +112,11 @@ pub fn asks_something(text: &str) -> bool {
     text.ends_with('?') && first.is_some_and(|word| TABLE.questions.contains(&word))
 }
 
+/// The first word is one that an ask begins with.
+pub fn begins_with_verb(text: &str) -> bool {
+    first_word(text).is_some_and(|word| TABLE.verbs.contains(&word))
+}
+
 /// Without the words before an ask.
 fn opened(text: &str) -> &str {
     opened_by(text, &TABLE.openers).unwrap_or(text)
@@ -354,6 +359,13 @@ pub fn is_role(sentence: &str) -> bool {
     without_any(sentence, &TABLE.roles).is_some()
 }
 
+/// A program put the sentence around a request.
+pub fn is_formula(sentence: &str) -> bool {
+    let sentence = sentence.to_lowercase();
+    let mut formulas = TABLE.formulas.iter();
+    formulas.any(|words| sentence.contains(words.as_str()))
+}
+
 /// A prompt that only adds a picture to the one before, or says that the agent may go on.
 pub fn goes_on(prompt: &str) -> bool {
     const WORDS_MAX: usize = 5;
@@ -453,6 +465,7 @@ struct Written {
     adds: Vec<String>,
     roles: Vec<String>,
     answers: Vec<String>,
+    formulas: Vec<String>,
     chatter: Vec<String>,
     praise: Vec<String>,
     curt: Vec<String>,

@@ -1,11 +1,11 @@
 //! The first request in the person's own words, for where an objective of one or two sentences doesn't hold it:
 //! whole sentences, paragraphs and points as they were written, without what was pasted.
 
-use super::plan_steps::plan_steps;
+use super::plan_steps::{is_lead, plan_steps};
 use super::prompts::Prompt;
 use super::words::shortened;
 use crate::rules::outcome::announces;
-use crate::rules::requests::{RequestKind, is_role, request};
+use crate::rules::requests::{RequestKind, is_formula, is_role, request};
 use crate::rules::words::{content_words, is_same, tokens};
 
 /// More is a document, and buries what came of it.
@@ -45,7 +45,12 @@ struct Part<'p> {
 /// Sentences of a line behind each other, points and headings in lines of their own; of a long prompt what the objective
 /// names and what else is asked for before the rest, with a sign where something is left out.
 fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
-    let parts = parts(prompt, objective);
+    let mut parts = parts(prompt, objective);
+    let is_document = prompt.line.words().starts_with("# ") && prompt.prose.aim.is_some();
+    if is_document {
+        // what it is for stands below its title
+        parts.truncate(1);
+    }
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|nth| (parts[*nth].rank, *nth));
     let mut left = ASK_CHARS_MAX;
@@ -89,7 +94,7 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
         };
         let mark = if part.is_point { "- " } else { "" };
         text.extend([gap, joint, mark]);
-        let sentence = match is_title {
+        let sentence = match is_title || part.is_heading && text.is_empty() {
             true => part
                 .sentence
                 .strip_prefix("Plan: ")
@@ -102,17 +107,31 @@ fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
     if is_gap {
         text.push_str(" …");
     }
+    add_pasted(&mut text, prompt);
+    text
+}
+
+/// Behind what was written: the error that was pasted, what a document says first and what it is for, and its parts.
+fn add_pasted(text: &mut String, prompt: &Prompt<'_, '_>) {
     if let Some(error) = prompt.prose.error.filter(|error| !text.contains(error)) {
         text.extend(["\n", &shortened(error, ERROR_CHARS_MAX)]);
     }
     let document = document(&prompt.prose.document);
     if !document.is_empty() && !text.contains(&document) {
         text.extend(["\n“", &document, "”"]);
-        if let Some(steps) = plan_steps(prompt.line.words()) {
-            text.extend(["\nParts: ", &steps]);
-        }
     }
-    text
+    let aim = prompt.prose.aim.as_deref();
+    let is_told = |aim: &&str| {
+        aim.split_once(": ")
+            .is_none_or(|(_, said)| !text.contains(said))
+    };
+    if let Some(aim) = aim.filter(is_told) {
+        text.extend(["\n", &shortened(aim, DOCUMENT_CHARS_MAX)]);
+    }
+    let is_plan = !prompt.prose.document.is_empty();
+    if let Some(steps) = plan_steps(prompt.line.words()).filter(|_| is_plan) {
+        text.extend(["\nParts: ", &steps]);
+    }
 }
 
 /// What leads to something goes with that; the first sentence stays.
@@ -187,6 +206,9 @@ fn parts<'p>(prompt: &'p Prompt<'_, '_>, objective: &str) -> Vec<Part<'p>> {
             continue;
         };
         let is_pasted = nth > 0 && prose.headings.len() > 1 && announces(sentence);
+        // the title of a plan says what its lead says
+        let is_lead = prose.headings.contains(&(nth + 1)) && is_lead(sentence);
+        let is_pasted = is_pasted || is_lead || nth > 0 && is_formula(sentence);
         let is_role = nth < role && is_role(sentence);
         if is_pasted || is_role || parts.iter().any(|part| part.sentence == sentence) {
             continue;
@@ -256,19 +278,13 @@ mod tests {
         );
         let plan = "User: Implement this plan:\n\n# Two parsers\n\n## Context\n\nThe parser grew over the years and \
             nobody can read it any more.\n\n## Steps\n\n- one";
-        let wants = "Implement this plan: Two parsers\n“The parser grew over the years and nobody can read it \
+        let wants = "Two parsers\n“The parser grew over the years and nobody can read it \
             any more.”";
-        assert_eq!(
-            told(plan, "Implement this plan: Two parsers").as_deref(),
-            Some(wants)
-        );
+        assert_eq!(told(plan, "Two parsers").as_deref(), Some(wants));
         let plan = "User: Implement this plan:\n\n# Two parsers\n\n## Context\n\nThe parser of the shop reads all carts well. Three gaps have to be \
             closed:\n\n1. **Rows** — they are cut. Nobody sees it.\n2. **Sums** — none of them is shown\n3. No page\n\n## Steps\n\n- one";
-        let wants = "Implement this plan: Two parsers\n“The parser of the shop reads all carts well. Three gaps have to be closed: Rows; Sums; No page.”";
-        assert_eq!(
-            told(plan, "Implement this plan: Two parsers").as_deref(),
-            Some(wants)
-        );
+        let wants = "Two parsers\n“The parser of the shop reads all carts well. Three gaps have to be closed: Rows; Sums; No page.”";
+        assert_eq!(told(plan, "Two parsers").as_deref(), Some(wants));
         let review = "User: Fix only these findings.\n\n## Findings\n\n## Review\n\nI'll look at the parser first, then at \
             the tests. The parser drops the last row of a long table.\n`go test` passes. Keep the last row.";
         let led = "User: You tune the pages of the shop.\nChange all of this:\n```\na\n```\nKeep the carts of each customer. Never drop \
@@ -313,8 +329,17 @@ mod tests {
         let plan = format!(
             "User: Implement this plan:\n\n# Two pages\n\n{long} {fault}\n\n## Steps\n\n- one"
         );
-        let told = told(&plan, "Implement this plan: Two pages").expect("it says more");
+        let told = told(&plan, "Two pages").expect("it says more");
         assert!(told.ends_with(&format!("besides. … {fault}”")), "{told}");
+    }
+
+    #[test]
+    fn of_a_document_its_title_and_what_it_is_for_are_told() {
+        let plan = "User: # Two carts\n\n**Scope**: Let customers keep two carts on their own phones.\n\n## Summary\n\n**Problem**: There is one cart \
+            for each customer.\n\n**Criteria**:\n1. Carts open at once\n2. Carts are kept for a week\n\n## 1. Store them\n\nx\n\n## 2. Show \
+            them\n\ny";
+        let wants = "Two carts\nScope: Let customers keep two carts on their own phones.";
+        assert_eq!(told(plan, "Two carts").as_deref(), Some(wants));
     }
 
     #[test]

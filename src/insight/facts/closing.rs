@@ -111,6 +111,8 @@ fn may_change(line: &LocatedItem<'_>) -> bool {
         | Finding::Listed { .. }
         | Finding::Ahead(_)
         | Finding::Diverged { .. }
+        | Finding::Titled { .. }
+        | Finding::Compared(_)
         | Finding::Stat { .. }
         | Finding::Begun { .. } => false,
         _ => true,

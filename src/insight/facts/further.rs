@@ -15,6 +15,7 @@ use super::line::{LocatedItem, edits};
 use super::meanwhile::meanwhile;
 use super::options::{option_of, with_option};
 use super::pasted_failures::shown;
+use super::plan_steps::is_lead;
 use super::prompts::{Prompt, exchange, opens};
 use super::prose::links_shortened;
 use super::taken_up::Withdrawn;
@@ -61,7 +62,7 @@ const STATES: [&str; 10] = [
 struct Listed {
     at: usize,
     request: Sourced<String>,
-    /// More where more came of it.
+    /// More where more came of it, and of orders more than of questions.
     weight: usize,
 }
 
@@ -137,7 +138,9 @@ pub fn requests(
             let is_work = is_work(exchange(lines, prompt.at));
             all.push(Listed {
                 at: prompt.at,
-                weight: 2 * usize::from(is_work) + usize::from(answer.is_some()),
+                weight: 4 * usize::from(is_work)
+                    + 2 * usize::from(asks_for_work(prompt))
+                    + usize::from(answer.is_some()),
                 request: prompt.line.source(text),
             });
         }
@@ -225,7 +228,7 @@ fn mark(text: &mut String, withdrawn: Option<Withdrawn>, is_asked_back: bool) {
     }
 }
 
-/// Of many those that something came of stay, and the last ones. Gives the others.
+/// Of many those that something was changed for stay, then orders, and the last ones. Gives the others.
 fn drop_least(all: &mut Vec<Listed>) -> Vec<Sourced<String>> {
     let mut dropped = Vec::new();
     while all.len() > REQUESTS_MAX {
@@ -457,10 +460,18 @@ fn own_requests<'p>(prompt: &'p Prompt<'_, '_>) -> Vec<Request<'p>> {
     // a heading stands above what somebody wrote or pasted
     let said = prose.sentences.iter().enumerate();
     let said = said.filter(|(nth, _)| !prose.headings.contains(nth));
-    said.filter_map(|(_, sentence)| request(sentence))
-        .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
-        .filter(|request| !is_scrap(request.text))
-        .collect()
+    said.filter_map(|(nth, sentence)| match prose.sentences.get(nth + 1) {
+        // `Implement this plan:` is what the plan is called
+        Some(title) if prose.headings.contains(&(nth + 1)) && is_lead(sentence) => {
+            let text = title.strip_prefix("Plan: ").unwrap_or(title);
+            let kind = RequestKind::Ask;
+            Some(Request { kind, text })
+        }
+        _ => request(sentence),
+    })
+    .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
+    .filter(|request| !is_scrap(request.text))
+    .collect()
 }
 
 /// The first is what a prompt is about.

@@ -2,6 +2,8 @@
 
 use super::words::{folded, shortened};
 use crate::rules::headings::{is_no_part, without_step};
+use crate::rules::paths::is_plan_word;
+use crate::rules::words::tokens;
 
 /// More of them are only counted.
 const STEPS_MAX: usize = 8;
@@ -31,6 +33,14 @@ pub(super) fn plan_steps(plan: &str) -> Option<String> {
         more => format!("; and {more} more"),
     };
     (steps.len() > 1).then(|| format!("{}{more}", told.join("; ")))
+}
+
+/// `Implement the following plan:`: what follows says all of it.
+pub(super) fn is_lead(sentence: &str) -> bool {
+    const WORDS_MAX: usize = 7;
+    let words = sentence.to_lowercase();
+    let is_short = words.split_whitespace().count() <= WORDS_MAX;
+    is_short && words.ends_with(':') && tokens(&words).any(|word| is_plan_word(&word))
 }
 
 /// `Round once` of `Step 2: Round once (cart.rs)`.

@@ -1,11 +1,13 @@
 //! What a person wrote in a prompt, sentence by sentence, without what was pasted into it: code, logs, what a
 //! terminal showed, the agent's own words.
 
+mod aims;
 mod links;
 mod logs;
+mod plain;
 mod reports;
 
-use super::words::{self, folded};
+use super::words;
 use crate::rules::requests::{announces_paste, gathers, hands_over, is_printed, speaks};
 use crate::rules::words::sentences;
 pub use links::links_shortened;
@@ -14,6 +16,7 @@ use logs::{
     Paragraph, boxed, failure, hands_document, is_indented, is_step, is_step_time, is_timed,
     typed_before_log,
 };
+use plain::{is_listed, plain, point};
 use reports::{before_report, is_grade};
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -37,6 +40,8 @@ pub struct Prose<'p> {
     pub pasted: Option<String>,
     /// What a document that was pasted says first, where it has a title.
     pub document: Vec<String>,
+    /// What a document says that it is for: `Scope: two carts for each customer`.
+    pub aim: Option<String>,
     /// The first line of the agent's own words that was pasted.
     pub quoted: Option<&'p str>,
     /// What was pasted stands in a line of its own words.
@@ -97,6 +102,10 @@ pub fn prose<'p>(prompt: &'p str, before: &[&str]) -> Prose<'p> {
     }
     if prose.sentences.is_empty() {
         prose.read(prompt, before);
+        prose.aim = prompt
+            .starts_with("# ")
+            .then(|| aims::aim(prompt))
+            .flatten();
     }
     prose
 }
@@ -189,6 +198,7 @@ impl<'p> Prose<'p> {
         let is_all = self.sentences.len() == own;
         if title.is_some() {
             self.document = inside.first_paragraph();
+            self.aim = aims::aim(pasted);
         }
         self.pasted = inside.sentences.into_iter().next().filter(|_| is_all);
     }
@@ -372,68 +382,6 @@ fn split_at_dots(sentence: &str) -> impl Iterator<Item = &str> {
             }
         }
     })
-}
-
-/// A line without marks of headings and lists, emphasis, dropped files and addresses.
-fn plain(line: &str) -> String {
-    let line = without_files(point(line));
-    let text = match line.contains("://") {
-        true => folded(&links_shortened(line)),
-        false => folded(line),
-    };
-    with_short_ids(text)
-}
-
-/// `0bdbfa06-acf1-473a-b3e4-6a03313d1d0e` as `0bdbfa06…`.
-fn with_short_ids(text: String) -> String {
-    const ID_BYTES_MIN: usize = 24;
-    const SHOWN_BYTES: usize = 8;
-    let is_id = |c: char| c.is_ascii_hexdigit() || c == '-';
-    if !text
-        .split(|c| !is_id(c))
-        .any(|part| part.len() >= ID_BYTES_MIN)
-    {
-        return text;
-    }
-    let mut out = String::new();
-    for part in text.split_inclusive(|c| !is_id(c)) {
-        let id = part.trim_end_matches(|c| !is_id(c));
-        let is_one = id.len() >= ID_BYTES_MIN && id.contains(|c: char| c.is_ascii_digit());
-        match is_one {
-            true => out.extend([&id[..SHOWN_BYTES], "…", &part[id.len()..]]),
-            false => out.push_str(part),
-        }
-    }
-    out
-}
-
-/// Without the mark of a heading, a quotation or a point of a list.
-fn point(line: &str) -> &str {
-    let rest = line.trim_start_matches(['#', '>', '-', '*', '•', ' ']);
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
-    let numbered = rest[digits..]
-        .strip_prefix(['.', ')'])
-        .filter(|_| (1..=2).contains(&digits));
-    numbered
-        .filter(|rest| rest.starts_with(' '))
-        .map_or(rest, str::trim_start)
-}
-
-/// A point of a list.
-fn is_listed(line: &str) -> bool {
-    !line.starts_with('>') && point(line) != line
-}
-
-/// Files that were dropped on the prompt stand before it, in quotes.
-fn without_files(line: &str) -> &str {
-    let mut rest = line;
-    while let Some((_, after)) = rest
-        .strip_prefix("'/")
-        .and_then(|file| file.split_once("' "))
-    {
-        rest = after.trim_start();
-    }
-    rest
 }
 
 /// What a terminal or an interface showed, a shell command, or nothing but an address or a path.

@@ -109,6 +109,8 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::PlanRead { .. }
         | Finding::Ahead(_)
         | Finding::Diverged { .. }
+        | Finding::Titled { .. }
+        | Finding::Compared(_)
         | Finding::Task(_)
         | Finding::File { .. }
         | Finding::Moved { .. }

@@ -61,10 +61,14 @@ pub enum HistoryAction {
     Reopen,
     /// It is looked at.
     Look,
+    /// An issue is looked at.
+    LookIssue,
     /// The working tree's changes are told by file.
     Stat,
     /// The last commit's changes are told by file.
     StatLast,
+    /// What differs from another branch or commit is told by file.
+    Compare,
     /// Commits are listed.
     Log,
     /// Checks that run elsewhere are listed.
@@ -229,7 +233,10 @@ fn act(
         HistoryAction::Merge
         | HistoryAction::Close
         | HistoryAction::Reopen
-        | HistoryAction::Look => acts.push(made(subs.iter().find_map(|sub| pull_request(sub)))),
+        | HistoryAction::Look
+        | HistoryAction::LookIssue => {
+            acts.push(made(subs.iter().find_map(|sub| pull_request(sub))))
+        }
         HistoryAction::Delete | HistoryAction::Drop | HistoryAction::Restore => {
             let files = row.files(args).take(FILES_MAX);
             acts.extend(files.filter_map(|file| Some(made(Some(place.at(file)?)))));

@@ -2,6 +2,8 @@
 
 use super::super::line::{LocatedItem, found};
 use super::super::prompts::{Prompt, exchange, stands_for};
+use super::super::words::shortened;
+use super::said::PART_CHARS_MIN;
 use crate::model::finding::Finding;
 use crate::rules::paths::{is_plan_word, plan_word};
 use crate::rules::words::tokens;
@@ -36,6 +38,33 @@ fn without_label(title: &str) -> &str {
     let is_label = |label: &str| tokens(&label.to_lowercase()).any(|word| is_plan_word(&word));
     let label = title.split_once(": ").filter(|(label, _)| is_label(label));
     label.map_or(title, |(_, title)| title)
+}
+
+/// The prompt is a plan or another document: what it says of itself is what somebody asked for.
+pub(super) fn is_document(prompt: &Prompt<'_, '_>) -> bool {
+    prompt.prose.aim.is_some() || !prompt.prose.document.is_empty()
+}
+
+/// A document's title with what it says first and what it is for, as far as that has room.
+pub(super) fn with_aim(title: &str, prompt: &Prompt<'_, '_>, room: usize) -> String {
+    let prose = &prompt.prose;
+    let mut text = title.to_owned();
+    for sentence in prose.document.first().into_iter().chain(&prose.aim) {
+        let left = room.saturating_sub(text.chars().count() + 2);
+        let is_whole = sentence.chars().count() <= left;
+        let said = sentence
+            .split_once(": ")
+            .map_or(sentence.as_str(), |(_, said)| said);
+        if (is_whole || left >= PART_CHARS_MIN) && !text.contains(said) {
+            let joint = if text.ends_with(['.', '?', '!', '…']) {
+                " "
+            } else {
+                ". "
+            };
+            text.extend([joint, &shortened(sentence, left)]);
+        }
+    }
+    text
 }
 
 /// With fewer characters, what a command is for says too little.

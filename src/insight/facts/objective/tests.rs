@@ -117,7 +117,7 @@ fn an_objective_is_the_ask() {
             vec![
                 "Implement this plan:\n\n# Plan: Split the parser in two\n\n## Context\n\nIt grew.",
             ],
-            "Implement this plan: Split the parser in two",
+            "Split the parser in two",
         ),
         (
             SessionContext::default(),
@@ -255,4 +255,147 @@ fn what_most_was_done_for_is_told_behind_a_question() {
         whole.ends_with("then: change the totals of each cart to be rounded once"),
         "{whole}"
     );
+}
+
+#[test]
+fn what_a_number_stands_for_is_told_by_its_title() {
+    let titled = |named: &str| {
+        [Finding::Titled {
+            named: named.into(),
+            title: "Carts of two customers add up".into(),
+        }]
+    };
+    let told = |asked: &str, named: &str| {
+        let titled = titled(named);
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, asked, &[]),
+            LocatedItem::sample(
+                ItemKind::Digest,
+                2,
+                "Action: Bash(gh pr view 7) → ok",
+                &titled,
+            ),
+        ];
+        let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
+        asked.objective.expect("asked").what
+    };
+    let wants = "review PR #7 (Carts of two customers add up)";
+    assert_eq!(told("User: review PR #7", "#7"), wants);
+    assert_eq!(told("User: review PR #7", "#17"), "review PR #7");
+    let wants = "review the pull request (PR #7, Carts of two customers add up)";
+    assert_eq!(told("User: review the pull request", "#7"), wants);
+}
+
+#[test]
+fn a_review_tells_how_much_was_read() {
+    let size = crate::model::finding::CommitSize {
+        files: 2,
+        added: 76,
+        removed: 2,
+    };
+    let compared = [Finding::Compared(size)];
+    let told = |asked: &str| {
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, asked, &[]),
+            LocatedItem::sample(
+                ItemKind::Digest,
+                2,
+                "Action: Bash(git diff) → ok",
+                &compared,
+            ),
+        ];
+        let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
+        asked.objective.expect("asked").what
+    };
+    let formula = "User: Review the code changes against the base branch 'main'. The merge base commit for this comparison is 0abc123. \
+        Run `git diff 0abc123` to inspect the changes relative to main. Provide prioritized, actionable findings.";
+    let wants = "Review the code changes against the base branch 'main' (2 files +76 −2)";
+    assert_eq!(told(formula), wants);
+    let open = "review our open tasks and tell me which of them are stale";
+    assert_eq!(told(&format!("User: {open}")), open);
+}
+
+#[test]
+fn an_ask_that_says_little_has_the_files_that_were_changed_for_it() {
+    let changed = |path: &str| Finding::Changed {
+        path: path.into(),
+        added: 1,
+        removed: 0,
+    };
+    let told = |findings: &[Finding]| {
+        let lines = [
+            LocatedItem::sample(ItemKind::Prompt, 1, "User: fix the totals of carts", &[]),
+            LocatedItem::sample(ItemKind::Digest, 2, "Action: Edit(a) → +1", findings),
+            LocatedItem::sample(ItemKind::Prompt, 3, "User: thanks", &[]),
+            LocatedItem::sample(ItemKind::Digest, 4, "Action: Edit(b) → +1", &[]),
+        ];
+        let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
+        asked.objective.expect("asked").what
+    };
+    let one = [changed("/p/cart.rs"), changed("/tmp/x.rs")];
+    assert_eq!(told(&one), "fix the totals of carts (cart.rs)");
+    let many = ["a", "b", "c", "d"].map(|name| changed(&format!("/p/{name}.rs")));
+    assert_eq!(
+        told(&many),
+        "fix the totals of carts",
+        "none of them more than the others"
+    );
+}
+
+#[test]
+fn later_asks_stand_behind_the_first_one() {
+    let edit = [Finding::Changed {
+        path: "/p/cart.rs".into(),
+        added: 1,
+        removed: 0,
+    }];
+    let told = |items: &[(ItemKind, &str)]| {
+        let lines = items.iter().zip(1..);
+        let lines: Vec<LocatedItem<'_>> = lines
+            .map(|((kind, text), line)| {
+                let is_edit = text.contains("Edit(");
+                LocatedItem::sample(*kind, line, text, if is_edit { &edit } else { &[] })
+            })
+            .collect();
+        let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
+        asked.objective.expect("asked").what
+    };
+    let edited = (ItemKind::Digest, "Action: Edit(cart.rs) → +1");
+    let offer =
+        "Agent: Totals are rounded twice.\n\nWant me to drop the second rounding of totals?";
+    let items = [
+        (ItemKind::Prompt, "User: why are the totals of carts wrong?"),
+        (ItemKind::Agent, offer),
+        (ItemKind::Prompt, "User: yes please"),
+        edited,
+        (
+            ItemKind::Prompt,
+            "User: one last thing, rename the page of carts",
+        ),
+        edited,
+        (
+            ItemKind::Prompt,
+            "User: what do the tests of the shop cost us?",
+        ),
+        (ItemKind::Agent, "Agent: A minute."),
+    ];
+    let wants = "why are the totals of carts wrong?; then: drop the second rounding of totals";
+    assert_eq!(told(&items), wants);
+    let stopped = format!("Note: {INTERRUPTED}");
+    let items = [
+        (
+            ItemKind::Prompt,
+            "User: round totals, export carts and translate the page of the shop",
+        ),
+        edited,
+        (ItemKind::Note, stopped.as_str()),
+        (
+            ItemKind::Prompt,
+            "User: I took it back - focus only on the export of carts",
+        ),
+        edited,
+    ];
+    let wants = "round totals, export carts and translate the page of the shop; \
+        then only: I took it back - focus only on the export of carts (cart.rs)";
+    assert_eq!(told(&items), wants);
 }

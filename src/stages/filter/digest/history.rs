@@ -4,6 +4,7 @@
 use super::ahead::{ahead, behind};
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
+use super::pulls::{address, state, title};
 use super::scripted::scripted;
 use crate::model::entry::CallStatus;
 use crate::model::finding::{CommitSize, FileFate, Finding, PullRequestState, Tree};
@@ -12,7 +13,6 @@ use crate::rules::literals::LiteralFinder;
 use crate::rules::paths::is_throwaway;
 use crate::rules::tools::AnswerKind;
 use aho_corasick::AhoCorasick;
-use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -59,6 +59,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     found.extend(seen.ahead());
     found.extend(seen.runs());
     found.extend(seen.pull_requests());
+    found.extend(seen.compared());
     found
 }
 
@@ -319,6 +320,7 @@ impl Seen<'_> {
             });
         }
         found.extend(self.looked());
+        found.extend(self.titled());
         found
     }
 
@@ -351,6 +353,30 @@ impl Seen<'_> {
             state: state(head)?,
             done: false,
         })
+    }
+
+    /// What the pull request or issue is called that was looked at; of several nobody knows which is which.
+    fn titled(&self) -> Option<Finding> {
+        use HistoryAction::{Look, LookIssue};
+        let is_look = |act: &&Act| matches!(act.does, Look | LookIssue);
+        let mut looks = self.acts.iter().filter(is_look);
+        let (look, None) = (looks.next()?, looks.next()) else {
+            return None;
+        };
+        Some(Finding::Titled {
+            named: look.names.clone().unwrap_or_default(),
+            title: line::folded(&title(self.masked)?, TEXT_CHARS_MAX).into_owned(),
+        })
+    }
+
+    /// How much differs from another branch or commit, where one diffstat was printed.
+    fn compared(&self) -> Option<Finding> {
+        let is_one = self.worked && self.has(HistoryAction::Compare);
+        let mut totals = self.lines().filter(|_| is_one).filter_map(total);
+        let (size, None) = (totals.next()?, totals.next()) else {
+            return None;
+        };
+        Some(Finding::Compared(size))
     }
 
     fn stats(&self) -> Vec<Finding> {
@@ -559,42 +585,4 @@ fn renamed(path: &str) -> Option<&str> {
     let plain = !path.contains('{') && !path.is_empty();
     let name = path.rsplit(" => ").next();
     name.filter(|_| plain)
-}
-
-/// The address of the first pull request in a text.
-fn address(text: &str) -> Option<&str> {
-    const WORDS: [&str; 2] = ["/pull/", "/merge_requests/"];
-    let numbers = WORDS.iter().flat_map(|word| {
-        let starts = text.match_indices(word).map(|(at, word)| at + word.len());
-        starts.filter(|at| text[*at..].starts_with(|c: char| c.is_ascii_digit()))
-    });
-    let at = numbers.min()?;
-    let from = text[..at].rfind("https://")?;
-    let address = &text[from..at];
-    let digits = text[at..].find(|c: char| !c.is_ascii_digit());
-    let is_whole = !address.contains(|c: char| c.is_whitespace() || "\"'<>".contains(c));
-    is_whole.then(|| &text[from..digits.map_or(text.len(), |n| at + n)])
-}
-
-/// What `gh pr view` and GitHub's answers say of a state.
-fn state(text: &str) -> Option<PullRequestState> {
-    static STATE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("state"));
-    let values = STATE.find_iter(text.as_bytes()).filter_map(|at| {
-        let rest = text[at + "state".len()..].trim_start_matches(['"', ':', ' ', '\t']);
-        let end = rest.find(|c: char| !c.is_ascii_alphabetic());
-        let word = rest[..end.unwrap_or(rest.len())].to_ascii_lowercase();
-        match word.as_str() {
-            "open" | "opened" => Some(PullRequestState::Open),
-            "draft" => Some(PullRequestState::Draft),
-            "merged" => Some(PullRequestState::Merged),
-            "closed" => Some(PullRequestState::Closed),
-            _ => None,
-        }
-    });
-    let says = |words: &str| text.contains(words);
-    Some(match values.into_iter().next()? {
-        PullRequestState::Open if says("raft\":true") => PullRequestState::Draft,
-        PullRequestState::Closed if says("\"merged\":true") => PullRequestState::Merged,
-        state => state,
-    })
 }

@@ -17,6 +17,7 @@ mod output;
 mod patch;
 mod people;
 mod plans;
+mod pulls;
 mod script;
 mod scripted;
 mod shell;

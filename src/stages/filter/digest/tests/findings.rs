@@ -20,7 +20,7 @@ fn failed(output: &str) -> ToolResult {
     }
 }
 
-fn bash(command: &str, result: &ToolResult) -> Vec<Finding> {
+pub(super) fn bash(command: &str, result: &ToolResult) -> Vec<Finding> {
     found("Bash", json!({"command": command}), result)
 }
 
@@ -279,7 +279,13 @@ fn a_pull_request_is_told_with_its_state() {
     let json = format!(r#"{{"body":"\"state\":\"MERGED\"","state":"OPEN","url":"{ADDRESS}"}}"#);
     let told = |command: &str, output: &str| {
         let mut found = bash(command, &ok(output));
-        found.retain(|f| !matches!(f, Finding::Worked { .. } | Finding::Pushed));
+        let others = |f: &Finding| {
+            matches!(
+                f,
+                Finding::Worked { .. } | Finding::Pushed | Finding::Titled { .. }
+            )
+        };
+        found.retain(|f| !others(f));
         found
     };
     assert_eq!(
@@ -349,6 +355,13 @@ fn a_diffstat_names_files_and_lines() {
     assert_eq!(of("git diff --cached --stat"), wants(Tree::Staged));
     assert_eq!(of("git show --stat HEAD"), wants(Tree::Last));
     assert_eq!(of("git diff --stat main...HEAD"), []);
+    let compared = bash("git diff main --stat && git status", &ok(output));
+    let size = CommitSize {
+        files: 2,
+        added: 3,
+        removed: 3,
+    };
+    assert!(compared.contains(&Finding::Compared(size)), "{compared:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod corpus;
 mod findings;
 mod left_over;
+mod pulls;
 
 use super::*;
 use crate::model::entry::{Excerpt, ResultFacts};
