@@ -62,7 +62,7 @@ const STATES: [&str; 10] = [
 struct Listed {
     at: usize,
     request: Sourced<String>,
-    /// More where more came of it, and of orders more than of questions.
+    /// More where more came of it.
     weight: usize,
 }
 
@@ -138,9 +138,7 @@ pub fn requests(
             let is_work = is_work(exchange(lines, prompt.at));
             all.push(Listed {
                 at: prompt.at,
-                weight: 4 * usize::from(is_work)
-                    + 2 * usize::from(asks_for_work(prompt))
-                    + usize::from(answer.is_some()),
+                weight: 2 * usize::from(is_work) + usize::from(answer.is_some()),
                 request: prompt.line.source(text),
             });
         }
@@ -228,7 +226,7 @@ fn mark(text: &mut String, withdrawn: Option<Withdrawn>, is_asked_back: bool) {
     }
 }
 
-/// Of many those that something was changed for stay, then orders, and the last ones. Gives the others.
+/// Of many those that something came of stay, and the last ones. Gives the others.
 fn drop_least(all: &mut Vec<Listed>) -> Vec<Sourced<String>> {
     let mut dropped = Vec::new();
     while all.len() > REQUESTS_MAX {

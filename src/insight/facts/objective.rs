@@ -24,9 +24,6 @@ use said::{
     is_command, is_pointer, is_reply, is_told, says, told, with_closing_quote,
 };
 
-/// Of what else the first prompt says, where more was asked for later.
-const FIRST_CHARS_MAX: usize = 120;
-
 /// What was asked first.
 #[derive(Default)]
 pub struct Asked {
@@ -55,28 +52,25 @@ pub fn asked(
     let work = Work { lines, context };
     // what somebody asks is whole; what else they say has room behind where it is
     let opens = told(first);
-    let room = first_room(lines, prompts, first);
-    let mut about = work.pointed_at(&whole(first, &opens, room, 0), first);
+    let mut about = work.pointed_at(&whole(first, &opens, 0), first);
     let most: usize = about.iter().map(|name| name.chars().count() + 3).sum();
     let rest_room = OBJECTIVE_CHARS_MAX.saturating_sub(most);
-    let mut text = whole(first, &opens, room, rest_room);
-    let mut uncut = whole(first, &opens, OBJECTIVE_CHARS_MAX, rest_room);
+    let mut text = whole(first, &opens, rest_room);
     let is_bare =
         first.prose.error.is_some() && opening(&opens).is_some_and(|ask| about_one(ask.text));
     let mut full = None;
     if is_pointer(&text) || first.prose.is_cut || is_bare {
         full = point_out(&mut text, most, lines, prompts, (first, others), context);
-        uncut.clone_from(&text);
     }
     let left = OBJECTIVE_CHARS_MAX.saturating_sub(text.chars().count());
     let later = then(lines, prompts, first, &text, left.saturating_sub(most));
-    let whole = full.or_else(|| ask(first, &uncut));
+    let whole = full.or_else(|| ask(first, &text));
     let core = errands::core(lines, first, others).filter(|_| later.is_empty() || whole.is_some());
     let whole = match core.and_then(core_ask) {
-        Some(core) => with_core(whole, &uncut, &core),
+        Some(core) => with_core(whole, &text, &core),
         None => whole,
     };
-    let bare = format!("{uncut}{later}");
+    let bare = format!("{text}{later}");
     let whole = with_new_places(whole.unwrap_or_else(|| bare.clone()), &about, context);
     about.retain(|name| !is_told(&text, name));
     text.push_str(&later);
@@ -113,18 +107,6 @@ fn point_out(
     let more = shortened(&more, OBJECTIVE_CHARS_MAX.saturating_sub(chars));
     text.push_str(&format!("{joint}{more}"));
     full.filter(|full| full != text)
-}
-
-/// How much the first prompt may say besides what it asks for.
-fn first_room(
-    lines: &[LocatedItem<'_>],
-    prompts: &[Prompt<'_, '_>],
-    first: &Prompt<'_, '_>,
-) -> usize {
-    match then(lines, prompts, first, "", OBJECTIVE_CHARS_MAX).is_empty() {
-        true => OBJECTIVE_CHARS_MAX,
-        false => FIRST_CHARS_MAX,
-    }
 }
 
 /// What a prompt asks for that more was done for than for the first one; an answer to the agent's words says too little.
@@ -208,8 +190,9 @@ fn about_one(text: &str) -> bool {
 }
 
 /// What a prompt asks for, in `all` of its own sentences: the ask, what stands before it, its other asks, and what else is
-/// said right behind these in so much room. All but the ask has `room`. Never longer than an objective.
-fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usize) -> String {
+/// said right behind these in so much room. Never longer than an objective.
+fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], rest_room: usize) -> String {
+    let room = OBJECTIVE_CHARS_MAX;
     if is_command(prompt.line.words()) {
         let words: Vec<&str> = prompt.line.words().split_whitespace().collect();
         return shortened(&words.join(" "), room);
@@ -220,11 +203,6 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], room: usize, rest_room: usiz
     if all[0].is_title && plans::is_document(prompt) {
         return plans::with_aim(all[0].text, prompt, rest_room);
     }
-    // the ask itself stays whole
-    let room = room
-        .max(opens.text.chars().count())
-        .min(OBJECTIVE_CHARS_MAX);
-    let rest_room = rest_room.min(room);
     let (mut chosen, after) = (vec![opens], &all[opens.at + 1..]);
     for told in &all[..opens.at] {
         add(&mut chosen, told, room);

@@ -77,10 +77,7 @@ fn who_agrees_with_a_list_of_offers_agrees_with_all_of_it() {
 #[test]
 fn of_very_many_requests_the_rest_is_counted_and_work_of_sub_agents_is_work() {
     let asks: Vec<String> = (0..18)
-        .map(|nth| match nth {
-            5..9 => format!("User: what does column {nth} of the list of carts say to customers?"),
-            _ => format!("User: add column {nth} to the list of carts, please"),
-        })
+        .map(|nth| format!("User: add column {nth} to the list of carts, please"))
         .collect();
     let mut talk = vec![(ItemKind::Prompt, "User: list the carts")];
     for (nth, ask) in asks.iter().enumerate() {
@@ -93,7 +90,6 @@ fn of_very_many_requests_the_rest_is_counted_and_work_of_sub_agents_is_work() {
     assert_eq!(told.len(), REQUESTS_MAX + 1, "{told:?}");
     assert_eq!(told.last().map(String::as_str), Some("and 4 more requests"));
     assert!(told[0].contains("column 1 "), "{told:?}");
-    assert!(!told.concat().contains('?'), "orders stay: {told:?}");
 }
 
 #[test]
