@@ -70,6 +70,10 @@ pub fn asked(
         Some(core) => with_core(whole, &text, &core),
         None => whole,
     };
+    // one sentence goes on behind a `;`
+    if !later.is_empty() && text.ends_with('.') && !text.ends_with("..") {
+        text.pop();
+    }
     let bare = format!("{text}{later}");
     let whole = with_new_places(whole.unwrap_or_else(|| bare.clone()), &about, context);
     about.retain(|name| !is_told(&text, name));

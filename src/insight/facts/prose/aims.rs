@@ -10,7 +10,8 @@ const HEADINGS_MIN: usize = 3;
 /// A sentence that says it says more than that.
 const CHARS_MIN: usize = 20;
 
-/// The first sentence of a document that says so, behind the word that it stands under. A point is one of several.
+/// The first sentence of a document that says so, behind the word that it stands under. A point is one of several, and what
+/// stands within a section, or under a smaller heading, may be said of a part.
 pub(super) fn aim(document: &str) -> Option<String> {
     let lines = document.lines().map(str::trim);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
@@ -20,15 +21,14 @@ pub(super) fn aim(document: &str) -> Option<String> {
     }
     let says = |text: &str| {
         let first = sentences(text).next()?;
-        let is_said = first.chars().count() >= CHARS_MIN && !first.ends_with(':');
+        // `File: cart.rs`
+        let is_label = first.ends_with(':') || first.split(' ').next()?.ends_with(':');
+        let is_said = first.chars().count() >= CHARS_MIN && !is_label;
         is_said.then(|| first.to_owned())
     };
-    let own = || {
-        lines
-            .iter()
-            .filter(|line| !is_heading(line) && !is_point(line))
-    };
-    let labelled = own().find_map(|line| {
+    let preface = lines.iter().take_while(|line| !line.starts_with("##"));
+    let own = preface.filter(|line| !is_heading(line) && !is_point(line));
+    let labelled = own.into_iter().find_map(|line| {
         // most lines have none
         let line = plain(line);
         let (label, text) = line.split_once(": ").filter(|(label, _)| is_aim(label))?;
@@ -36,7 +36,11 @@ pub(super) fn aim(document: &str) -> Option<String> {
     });
     let headed = || {
         lines.windows(2).find_map(|pair| {
-            let heading = plain(pair[0].strip_prefix('#')?);
+            let heading = plain(
+                pair[0]
+                    .strip_prefix("##")
+                    .filter(|rest| !rest.starts_with('#'))?,
+            );
             let name = unnumbered(&heading);
             let is_own =
                 is_aim(name) && !pair[1].starts_with(['#', '`', '|']) && !is_point(pair[1]);
@@ -74,6 +78,9 @@ mod tests {
             ## 2. Approach\n\nAdd a key of the customer to each cart. Then migrate.\n\n## Verification\n\n1. Run it";
         let wants = Some("Approach: Add a key of the customer to each cart.".to_owned());
         assert_eq!(aim(plan), wants);
+        let parts = "# Two carts\n\n## 1. Keys\n\n**Goal**: Give each cart a key of its own.\n\n### Approach\n\n\
+            Add a column to the table of carts.\n\n## Fix\n\nFile: src/cart.rs (lines 3-9)";
+        assert_eq!(aim(parts), None);
         assert_eq!(aim("Scope: what does the word mean in this shop?"), None);
     }
 }
