@@ -141,7 +141,8 @@ fn with_new_places(mut whole: String, about: &[String], context: &SessionContext
     let is_new = |name: &&String| {
         let is_shipped = name.starts_with("commit: ") || name.starts_with("PR: ");
         let known = [context.project, context.title];
-        !known.contains(&Some(name.as_str())) && !(says && is_shipped)
+        let is_known = known.contains(&Some(name.as_str()));
+        !(is_known || says && is_shipped)
     };
     let about = about.iter().filter(is_new).map(String::as_str);
     let about: Vec<&str> = about.filter(|name| !is_told(&whole, name)).collect();
