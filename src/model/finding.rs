@@ -92,6 +92,11 @@ pub enum Finding {
         /// Its first heading.
         title: String,
     },
+    /// The agent wrote a plan for itself, outside of the project.
+    PlanWritten {
+        /// Its first heading.
+        title: String,
+    },
     /// One task changed.
     Task(Task),
     /// A person answered a question.

@@ -46,7 +46,7 @@ pub fn concedes(words: &str) -> bool {
     TABLE.concedes.says(first)
 }
 
-/// A person says there that what the agent did doesn't work.
+/// A person says there that what the agent did doesn't work, or isn't what was wanted.
 pub fn fails(sentence: &str) -> bool {
     TABLE.fails.says(sentence)
 }

@@ -39,6 +39,7 @@ mod outline;
 mod overtaken;
 mod pasted_failures;
 mod plan_steps;
+mod planned;
 mod points;
 mod prompts;
 mod prose;
@@ -130,6 +131,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         next.extend(broken_off.filter(|step| !begun.repeats(&step.what)));
     }
     next.extend(begun.told());
+    next.extend(planned::not_carried_out(lines));
     let told = told(
         lines,
         &prompts,

@@ -15,6 +15,7 @@ use crate::rules::check_words::{
 };
 use crate::rules::commands;
 use crate::rules::left::is_yours;
+use crate::rules::overtaken::fails;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::{content_words, sentences};
 
@@ -60,9 +61,17 @@ pub fn unverified(lines: &[LocatedItem<'_>], has_ended: bool) -> Vec<Sourced<Str
         .filter(|point| !is_answered(point, last, &said));
     let open: Vec<&str> = open.map(|point| point.text.as_str()).collect();
     // what looked before the last change looked at something else
-    let looks = by_hand(&open).filter(|_| is_alone(last) && !is_looked_at(after));
+    let is_seen =
+        || is_looked_at(after) || after.iter().filter(|line| is_prompt(line)).any(is_disputed);
+    let looks = by_hand(&open).filter(|_| is_alone(last) && !is_seen());
     let steps = not_run.take(STEPS_MAX).chain(looks);
     steps.map(|step| lines[at].source(step)).collect()
+}
+
+/// Somebody looked, and wants it otherwise than the plan.
+fn is_disputed(prompt: &LocatedItem<'_>) -> bool {
+    const SENTENCES: usize = 2;
+    sentences(prompt.words()).take(SENTENCES).any(fails)
 }
 
 /// What the tests and checks that ran look at.

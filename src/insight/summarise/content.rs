@@ -107,6 +107,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::HookChecked { .. }
         | Finding::Plan(_)
         | Finding::PlanRead { .. }
+        | Finding::PlanWritten { .. }
         | Finding::Ahead(_)
         | Finding::Diverged { .. }
         | Finding::Titled { .. }

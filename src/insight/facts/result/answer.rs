@@ -11,6 +11,7 @@ use super::super::stated::{STEP_BYTES_MAX, one_line, stated};
 use super::open::{asks_back, asks_to_choose, proposes, proposes_work};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
+use crate::rules::paths::{is_throwaway, plan_word};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
@@ -197,12 +198,15 @@ impl<'l, 't> Answer<'l, 't> {
     }
 }
 
-/// A form with questions stands behind the line.
+/// A form with questions that somebody answered stands behind the line.
 fn leads_to_form(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bool {
     let behind = exchange.iter().rev();
     let mut behind = behind.take_while(|other| !std::ptr::eq(*other, line));
-    behind.any(|other| other.main && other.is_form())
+    behind.any(|other| other.main && other.is_form() && !other.words().contains(REFUSED))
 }
+
+/// Nobody answered then, maybe with words why.
+const REFUSED: &str = "→ refused by the user";
 
 /// What begins so is the same sentence.
 const SAME_BYTES: usize = 40;
@@ -214,8 +218,9 @@ fn changed_path(finding: &Finding) -> Option<&str> {
     }
 }
 
+/// A plan that an agent writes for itself is no work on the project.
 fn is_edit(finding: &&Finding) -> bool {
-    matches!(finding, Finding::Changed { .. })
+    changed_path(finding).is_some_and(|path| !(is_throwaway(path) && plan_word(path).is_some()))
 }
 
 /// With fewer, the words only ask.

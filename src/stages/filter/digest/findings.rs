@@ -62,6 +62,7 @@ impl Ended<'_> {
                 if policy.tool_content != Keep::Out {
                     self.tasks(&mut found);
                     found.extend(plans::read(self));
+                    found.extend(plans::written(self));
                     found.extend(history::found(self));
                 }
             }

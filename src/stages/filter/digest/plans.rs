@@ -1,10 +1,12 @@
-//! What a plan that a call read is called: its first heading.
+//! What a plan that a call read or wrote is called: its first heading.
 
+use super::call::{DigestCall, TITLE};
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::finding::Finding;
-use crate::rules::paths::plan_word;
+use crate::rules::paths::{is_throwaway, plan_word};
 use crate::rules::tools::AnswerKind;
+use serde_json::Value;
 
 /// Further behind, a heading is no title.
 const LINES_MAX: usize = 20;
@@ -22,6 +24,26 @@ pub fn read(ended: &Ended<'_>) -> Option<Finding> {
     let title = line::folded(&masked, TEXT_CHARS_MAX).into_owned();
     let path = line::absolute(&path, ended.call.cwd);
     (!title.is_empty()).then_some(Finding::PlanRead { path, title })
+}
+
+/// That the call wrote a plan.
+pub fn written(ended: &Ended<'_>) -> Option<Finding> {
+    let title = ended.output.masked(planned(ended.call)?);
+    let title = line::folded(&title, TEXT_CHARS_MAX).into_owned();
+    (!title.is_empty()).then_some(Finding::PlanWritten { title })
+}
+
+/// The title of a plan that the agent writes for itself, outside of the project.
+pub fn planned<'a>(call: &DigestCall<'a>) -> Option<&'a str> {
+    let path = match call.row.answer {
+        AnswerKind::Write => call.named_files().next()?,
+        _ => return None,
+    };
+    if plan_word(path).is_none() || !is_throwaway(path) {
+        return None;
+    }
+    let text = |key| call.input.get(key).and_then(Value::as_str);
+    text(TITLE).or_else(|| title(text("content")?))
 }
 
 /// The only file that a command prints, from its beginning: of `cat plan.md`, `sed -n '1,200p' plan.md`.

@@ -12,6 +12,7 @@ use super::files::{changed_lines, written_lines};
 use super::findings;
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
+use super::plans::planned;
 use super::script;
 use super::todos;
 use crate::rules::secrets::Redactor;
@@ -39,9 +40,10 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
         AnswerKind::Write => {
             let lines = written_lines(&input);
             kept.extend(lines.map(|n| (LINES.to_owned(), json!(n))));
+            kept.extend(planned(&call).map(|title| kept_title(&redactor.redact(title))));
             kept.extend(kept_todos(&call, redactor));
         }
-        AnswerKind::Approve => kept.extend(title(&call)),
+        AnswerKind::Approve => kept.extend(call.title().map(kept_title)),
         AnswerKind::Shell => {
             let counted = call.counted();
             kept.extend([
@@ -194,7 +196,6 @@ fn plan(input: &Value) -> Option<(String, Value)> {
     Some((key.to_owned(), list.iter().map(short).collect()))
 }
 
-fn title(call: &DigestCall<'_>) -> Option<(String, Value)> {
-    let title = call.title()?;
-    Some((TITLE.to_owned(), line::folded(title, TEXT_CHARS_MAX).into()))
+fn kept_title(title: &str) -> (String, Value) {
+    (TITLE.to_owned(), line::folded(title, TEXT_CHARS_MAX).into())
 }
