@@ -255,8 +255,6 @@ pub enum FileFate {
     Dropped,
     /// It is as it was in the last commit.
     Restored,
-    /// A script wrote it: nobody knows how many lines.
-    Written,
 }
 
 /// What a diff was made of.

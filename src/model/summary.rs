@@ -393,13 +393,6 @@ pub struct ChangedFile {
     pub renamed_from: Option<String>,
 }
 
-impl ChangedFile {
-    /// Only scripts wrote it, and nothing tells its lines.
-    pub fn is_by_script(&self) -> bool {
-        self.uncounted && self.edits == 0 && !self.by_git && self.renamed_from.is_none()
-    }
-}
-
 /// Lines of a file, as git counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounts {

@@ -338,7 +338,7 @@ const FILE: [Column; 5] = [
     ),
     text(
         "change",
-        "`edited`, `created`, `deleted`, `dropped` (deleted by a command), `restored`, `written` (by a script)",
+        "`edited`, `created`, `deleted`, `dropped` (deleted by a command), `restored`",
     ),
     int("added", "lines"),
     int("removed", "lines"),

@@ -200,6 +200,5 @@ fn fate(became: FileFate) -> &'static str {
         FileFate::Deleted => "deleted",
         FileFate::Dropped => "dropped",
         FileFate::Restored => "restored",
-        FileFate::Written => "written",
     }
 }

@@ -27,8 +27,6 @@ pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     edited.note_writes(lines);
     edited.note_others(lines);
     let mut by_git = changed_by_git(lines);
-    edited.drop_misplaced();
-    edited.count_scripted(&by_git);
     by_git.retain(|path, _| !edited.seen.iter().any(|edited| is_same(edited, path)));
     let own = edited.left.into_iter();
     let mut all: BTreeMap<Cow<'_, str>, Sourced<ChangedFile>> =
@@ -101,11 +99,6 @@ impl Kept {
     fn correct(&mut self, added: u64, removed: u64, drawn: bool) {
         let file = &mut self.file.what;
         let (before, gone, _) = self.committed;
-        if file.is_by_script() && !drawn {
-            (file.added, file.removed) = (before + added, gone + removed);
-            (file.counted, file.uncounted) = (true, false);
-            return;
-        }
         let (own_added, own_removed) = (file.added - before, file.removed - gone);
         let grown = own_added as i64 - own_removed as i64;
         let sum = added + removed;
@@ -233,14 +226,8 @@ impl<'t> Edited<'t> {
                 self.left.retain(|known, kept| {
                     let is_gone = is_meant(known, path);
                     kept.file.what.deleted |= is_gone;
-                    !(is_gone && (kept.file.what.created || kept.file.what.is_by_script()))
+                    !(is_gone && kept.file.what.created)
                 });
-            }
-            // beside the change that it stands for: it is no edit, whose lines are known
-            FileFate::Written => {
-                let file = &mut self.of(line, path).file.what;
-                file.edits = file.edits.saturating_sub(1);
-                file.uncounted |= file.edits == 0;
             }
             FileFate::Restored => {
                 let restore =
@@ -317,44 +304,6 @@ impl<'t> Edited<'t> {
             let mut read = lines.iter().filter_map(|line| read(line.item.text));
             if read.any(|(path, lines)| lines > own && is_same(&file.path, path)) {
                 (file.added, file.removed, file.uncounted) = (0, 0, true);
-            }
-        }
-    }
-
-    /// A shell may have gone to another folder than the log knows: what a script wrote from there is a file that is known
-    /// below that folder.
-    fn drop_misplaced(&mut self) {
-        let scripted = self
-            .left
-            .iter()
-            .filter(|(_, kept)| kept.file.what.is_by_script());
-        let is_below = |path: &str, other: &str| {
-            let same = path
-                .split('/')
-                .zip(other.split('/'))
-                .take_while(|(a, b)| a == b);
-            let shared: usize = same.map(|(part, _)| part.len() + 1).sum();
-            path.get(shared.saturating_sub(1)..)
-                .is_some_and(|rest| rest.len() > 1 && other.ends_with(rest))
-        };
-        let misplaced = scripted.filter(|(path, _)| {
-            let mut others = self.left.keys().filter(|other| other != path);
-            others.any(|other| is_below(path, other))
-        });
-        let misplaced: Vec<Cow<'t, str>> = misplaced.map(|(path, _)| path.clone()).collect();
-        self.left.retain(|path, _| !misplaced.contains(path));
-    }
-
-    /// Of what only scripts wrote git may have counted the lines.
-    fn count_scripted(&mut self, by_git: &BTreeMap<&'t str, Sourced<ChangedFile>>) {
-        let scripted = self
-            .left
-            .iter_mut()
-            .filter(|(_, kept)| kept.file.what.is_by_script());
-        for (path, kept) in scripted {
-            let mut counted = by_git.iter().filter(|(_, git)| !git.what.uncounted);
-            if let Some((_, git)) = counted.find(|(named, _)| is_same(path, named)) {
-                kept.correct(git.what.added, git.what.removed, false);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::prompts::Prompt;
 use super::words::{folded, shortened};
+use crate::rules::outcome::announces;
 use crate::rules::requests::{RequestKind, behind_answer, request};
 use crate::rules::words::sentences;
 
@@ -19,7 +20,9 @@ pub(super) fn with_verdict(
     told: impl Fn(usize) -> Option<String>,
 ) -> Option<String> {
     let text = told(bytes_max)?;
-    let Some(verdict) = verdict(words).filter(|verdict| !is_in(verdict, &text)) else {
+    // letters of some languages take several bytes
+    let is_new = |verdict: &String| verdict.len() <= bytes_max / 2 && !is_in(verdict, &text);
+    let Some(verdict) = verdict(words).filter(is_new) else {
         return Some(text);
     };
     let rest = match verdict.len() > SHORT_BYTES {
@@ -34,14 +37,14 @@ const SHORT_BYTES: usize = 60;
 
 /// `Yes, carts are kept.` at the beginning of words.
 fn verdict(words: &str) -> Option<String> {
-    const BYTES_MAX: usize = 140;
+    const CHARS_MAX: usize = 140;
     let line = words.trim_start().lines().next()?;
     let line = folded(line.trim_start_matches(['#', ' ']));
     let first = sentences(&line).next()?;
     // of what only leads to something nobody knows here whether that is told
-    behind_answer(first).filter(|_| !first.ends_with(':'))?;
-    let text = shortened(first, BYTES_MAX);
-    Some(match text.ends_with(['.', '!', '…']) {
+    behind_answer(first).filter(|behind| !first.ends_with(':') && !announces(behind))?;
+    let text = shortened(first, CHARS_MAX);
+    Some(match text.ends_with(['.', '!', '…', '。', '！']) {
         true => text,
         false => format!("{text}."),
     })
@@ -73,6 +76,11 @@ mod tests {
         let led = "**Yes**, the page is made by:\n```\nmake page\n```\nIt takes long.";
         let wants = "It takes long.";
         assert_eq!(told(led, wants).as_deref(), Some(wants));
+        let plan = "Yes, let me look at the pages first.\n\nEach page is new.";
+        let wants = "Each page is new.";
+        assert_eq!(told(plan, wants).as_deref(), Some(wants));
+        let long = format!("Yes, {}.", "ы".repeat(130));
+        assert_eq!(told(&long, wants).as_deref(), Some(wants));
         let other = "Nothing is kept.";
         assert_eq!(
             told(other, "Each page is new.").as_deref(),

@@ -73,7 +73,6 @@ fn line(file: &Sourced<ChangedFile>, folder: Option<&str>) -> String {
         (true, ..) => format!("- `{path}` (deleted)"),
         (_, true, _) => format!("- `{path}`{lines} (new)"),
         (.., true) => format!("- `{path}`{lines} (from git)"),
-        _ if file.what.is_by_script() => format!("- `{path}` (written by a shell command)"),
         _ if *uncounted => format!("- `{path}` (also written by shell commands)"),
         _ if *edits > 1 && !counted => {
             format!("- `{path}`{lines} over {edits} edits{committed}")
@@ -109,8 +108,9 @@ fn by_folder<'f>(files: &[&'f Sourced<ChangedFile>], folder: Option<&str>) -> Fo
             .into_iter()
             .max_by_key(|(outer, count)| (*count, outer.len()));
         let Some((outer, _)) = most else { break };
-        let (joined, mut rest): (Folders<'_>, Folders<'_>) =
-            folders.into_iter().partition(|(of, _)| above(of) == outer);
+        let (joined, mut rest): (Folders<'_>, Folders<'_>) = folders
+            .into_iter()
+            .partition(|(of, _)| of.starts_with(outer));
         let files = rest.entry(outer).or_default();
         files.extend(joined.into_values().flatten());
         folders = rest;

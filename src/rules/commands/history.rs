@@ -4,7 +4,6 @@
 //! Knows commands and their options.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
-use super::script_writes;
 use super::table::{Flag, is_flag, positional};
 use crate::rules::literals::LiteralFinder;
 use crate::rules::paths::is_throwaway;
@@ -85,8 +84,6 @@ pub enum HistoryAction {
     Move,
     /// A file is put back to what it was.
     Restore,
-    /// A file is written by a script, of which nobody knows how many lines.
-    Write,
     /// What runs in the background is asked for its output.
     Poll,
 }
@@ -240,11 +237,6 @@ fn act(
         HistoryAction::Delete | HistoryAction::Drop | HistoryAction::Restore => {
             let files = row.files(args).take(FILES_MAX);
             acts.extend(files.filter_map(|file| Some(made(Some(place.at(file)?)))));
-        }
-        HistoryAction::Write => {
-            let files = script_writes::written(&base, args, simple).into_iter();
-            let files = files.filter(|file| !file.contains('*')).take(FILES_MAX);
-            acts.extend(files.filter_map(|file| Some(made(Some(place.at(&file)?)))));
         }
         HistoryAction::Rename | HistoryAction::Move => {
             let files: Vec<&str> = row.files(args).take(FILES_MAX).collect();

@@ -10,7 +10,6 @@ mod hooks;
 mod judge;
 mod refine;
 mod said;
-mod script_writes;
 mod standing;
 mod table;
 mod test_scope;

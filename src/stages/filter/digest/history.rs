@@ -5,7 +5,6 @@ use super::ahead::{ahead, behind};
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::pulls::{address, state, title};
-use super::scripted::scripted;
 use crate::model::entry::CallStatus;
 use crate::model::finding::{CommitSize, FileFate, Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
@@ -237,9 +236,7 @@ impl Seen<'_> {
             Some(Finding::File { path, became })
         };
         let done = &self.acts[..self.done()];
-        let mut found: Vec<Finding> = done.iter().filter_map(file).collect();
-        found.extend(scripted(done, place, [from, cwd]));
-        found
+        done.iter().filter_map(file).collect()
     }
 
     /// How many of its acts were done: of a chain that stopped those before the one whose file the error names.

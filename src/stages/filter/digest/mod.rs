@@ -19,7 +19,6 @@ mod people;
 mod plans;
 mod pulls;
 mod script;
-mod scripted;
 mod shell;
 mod shorten;
 mod tasks;
