@@ -45,12 +45,7 @@ struct Part<'p> {
 /// Sentences of a line behind each other, points and headings in lines of their own; of a long prompt what the objective
 /// names and what else is asked for before the rest, with a sign where something is left out.
 fn written(prompt: &Prompt<'_, '_>, objective: &str) -> String {
-    let mut parts = parts(prompt, objective);
-    let is_document = prompt.line.words().starts_with("# ") && prompt.prose.aim.is_some();
-    if is_document {
-        // what it is for stands below its title
-        parts.truncate(1);
-    }
+    let parts = parts(prompt, objective);
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|nth| (parts[*nth].rank, *nth));
     let mut left = ASK_CHARS_MAX;
@@ -331,15 +326,6 @@ mod tests {
         );
         let told = told(&plan, "Two pages").expect("it says more");
         assert!(told.ends_with(&format!("besides. … {fault}”")), "{told}");
-    }
-
-    #[test]
-    fn of_a_document_its_title_and_what_it_is_for_are_told() {
-        let plan = "User: # Two carts\n\n**Scope**: Let customers keep two carts on their own phones.\n\n## Summary\n\n**Problem**: There is one cart \
-            for each customer.\n\n**Criteria**:\n1. Carts open at once\n2. Carts are kept for a week\n\n## 1. Store them\n\nx\n\n## 2. Show \
-            them\n\ny";
-        let wants = "Two carts\nScope: Let customers keep two carts on their own phones.";
-        assert_eq!(told(plan, "Two carts").as_deref(), Some(wants));
     }
 
     #[test]

@@ -42,6 +42,11 @@ impl<'t> Begun<'t> {
         self.has(BegunStep::Commit)
     }
 
+    /// Nobody knows whether commits were sent.
+    pub fn pushes(&self) -> bool {
+        self.has(BegunStep::Push)
+    }
+
     /// The steps in one line.
     pub fn told(&self) -> Option<Sourced<String>> {
         let steps = self.steps.iter().map(|(step, named)| told(*step, named));

@@ -31,9 +31,7 @@ use became::{DONE, NOT_DONE, STOPPED_THERE, became, is_left};
 pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
 pub use interrupted::{Next, next_of};
-use last_words::{
-    answers_aside, last_said, said_at_once, said_before_forms, said_so_far, said_until,
-};
+use last_words::{answers_aside, last_said, said_before_forms, said_so_far, said_until};
 use moved::{MOVED_BYTES_MAX, are_moved, is_bare_errand, is_moved, missed};
 pub use offers::words_before;
 use offers::{agreed, with_offer};
@@ -124,7 +122,7 @@ pub fn requests(
             let asked = text.strip_suffix(DONE).unwrap_or(&text);
             text = format!("{asked}{ANSWERED}{committed}");
         }
-        if let (Some(Answer::Result), Some(answer)) = (&answer, said_between(lines, prompt)) {
+        if let (Some(Answer::Result), Some(answer)) = (&answer, meanwhile(lines, prompt.at)) {
             let asked = text.strip_suffix(IN_RESULT).unwrap_or(&text);
             text = format!("{asked}{ANSWERED}{answer}{ALSO_IN_RESULT}");
         }
@@ -237,12 +235,6 @@ fn drop_least(all: &mut Vec<Listed>) -> Vec<Sourced<String>> {
     dropped
 }
 
-/// What the agent answered before the words that end the work, and first of all to a short question.
-fn said_between(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
-    let said = meanwhile(lines, prompt.at)?;
-    said_at_once(lines, prompt, &said).or(Some(said))
-}
-
 /// What a prompt is answered by instead, where its answer is about what somebody typed meanwhile or was asked in forms, or
 /// where such an answer is its own. `of_asides` has those by their places.
 fn others_answer(
@@ -257,8 +249,7 @@ fn others_answer(
     let (Answer::Said(said) | Answer::Last(said)) = answer? else {
         return None;
     };
-    let first = said_before_forms(lines, prompt, said);
-    if let Some(first) = first.or_else(|| said_at_once(lines, prompt, said)) {
+    if let Some(first) = said_before_forms(lines, prompt, said) {
         return Some(Some(first));
     }
     let aside = answers_aside(lines, prompt, said)?;

@@ -102,11 +102,13 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         history::note_older(&mut next, &commits, lines);
     }
     let has_tasks = !next.is_empty();
+    let begun = begun::Begun::of(lines);
     // the whole session is looked through for a remote: only where some commit may still have to go there
     if history::unpushed(&commits, true).is_some() {
         let has_remote = history::has_remote(lines);
         let unpushed = history::unpushed(&commits, has_remote);
-        next.extend(unpushed.filter(|_| has_remote || !history::has_no_remote(lines)));
+        let may_be_open = (has_remote || !history::has_no_remote(lines)) && !begun.pushes();
+        next.extend(unpushed.filter(|_| may_be_open));
     }
     let files_modified = changed_files::files(lines);
     let has_commits = !commits.is_empty();
@@ -117,7 +119,6 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         .is_some_and(|asked| asked.what.contains("commit"));
     next.extend(left::not_permitted(lines));
     next.extend(tasks.failed);
-    let begun = begun::Begun::of(lines);
     next.extend(uncommitted.filter(|_| !asks_for_it && !begun.commits()));
     let is_listed = has_tasks || asked.is_some();
     next.extend(asked);

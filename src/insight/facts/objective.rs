@@ -10,6 +10,7 @@ mod said;
 
 use super::ask::ask;
 use super::line::LocatedItem;
+use super::plan_steps::is_lead;
 use super::prompts::{Prompt, exchange, stands_for};
 use super::session_context::SessionContext;
 use super::words::{clipped, points_back, shortened};
@@ -205,7 +206,15 @@ fn whole(prompt: &Prompt<'_, '_>, all: &[Told<'_>], rest_room: usize) -> String 
     let Some(opens) = opening(all) else {
         return String::new();
     };
-    if all[0].is_title && plans::is_document(prompt) {
+    let is_led = || {
+        prompt
+            .prose
+            .sentences
+            .first()
+            .is_some_and(|said| is_lead(said))
+    };
+    // behind another document stands what somebody wants of it
+    if all[0].is_title && plans::is_document(prompt) && is_led() {
         return plans::with_aim(all[0].text, prompt, rest_room);
     }
     let (mut chosen, after) = (vec![opens], &all[opens.at + 1..]);

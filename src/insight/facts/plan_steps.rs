@@ -35,12 +35,15 @@ pub(super) fn plan_steps(plan: &str) -> Option<String> {
     (steps.len() > 1).then(|| format!("{}{more}", told.join("; ")))
 }
 
-/// `Implement the following plan:`: what follows says all of it.
+/// `Implement the following plan:`: what follows says all of it. Of a plan that is to be reviewed or dropped it doesn't.
 pub(super) fn is_lead(sentence: &str) -> bool {
     const WORDS_MAX: usize = 7;
+    const VERBS: [&str; 5] = ["implement", "execute", "follow", "build", "carry"];
     let words = sentence.to_lowercase();
     let is_short = words.split_whitespace().count() <= WORDS_MAX;
-    is_short && words.ends_with(':') && tokens(&words).any(|word| is_plan_word(&word))
+    let mut said = tokens(&words).filter(|word| word != "please");
+    let is_order = said.next().is_some_and(|first| VERBS.contains(&&*first));
+    is_order && is_short && words.ends_with(':') && said.any(|word| is_plan_word(&word))
 }
 
 /// `Round once` of `Step 2: Round once (cart.rs)`.
@@ -68,6 +71,19 @@ fn step(heading: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lead_has_a_plan_carried_out() {
+        for (sentence, wants) in [
+            ("Implement the following plan:", true),
+            ("Please carry out this plan:", true),
+            ("Review this plan:", false),
+            ("Do not implement this plan yet:", false),
+            ("Implement the cart:", false),
+        ] {
+            assert_eq!(is_lead(sentence), wants, "{sentence}");
+        }
+    }
 
     #[test]
     fn a_plan_has_the_steps_that_it_numbers() {

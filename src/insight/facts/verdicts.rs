@@ -40,9 +40,12 @@ fn verdict(words: &str) -> Option<String> {
     const CHARS_MAX: usize = 140;
     let line = words.trim_start().lines().next()?;
     let line = folded(line.trim_start_matches(['#', ' ']));
-    let first = sentences(&line).next()?;
+    let mut all = sentences(&line);
+    let first = all.next()?;
+    // `Yes. No.`: of two questions
+    let is_one = all.next().is_none_or(|next| behind_answer(next).is_none());
     // of what only leads to something nobody knows here whether that is told
-    behind_answer(first).filter(|behind| !first.ends_with(':') && !announces(behind))?;
+    behind_answer(first).filter(|behind| is_one && !first.ends_with(':') && !announces(behind))?;
     let text = shortened(first, CHARS_MAX);
     Some(match text.ends_with(['.', '!', '…', '。', '！']) {
         true => text,

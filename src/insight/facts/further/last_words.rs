@@ -8,7 +8,7 @@ use super::super::verdicts::{asks as asks_question, with_verdict};
 use super::super::words::shortened;
 use crate::model::exchange::{INTERRUPTED, ItemKind};
 use crate::rules::replies::{Reply, reply};
-use crate::rules::requests::{RequestKind, is_idle, request};
+use crate::rules::requests::is_idle;
 use crate::rules::words::{content_words, is_same};
 
 /// Fewer say that something is done, not what.
@@ -136,28 +136,6 @@ pub(super) fn said_before_forms(
     (told.chars().count() >= SAID_CHARS_MIN).then_some(told)
 }
 
-/// What the agent said first to a question of a few words, where that is about it and `said`, what it came to, is not.
-pub(super) fn said_at_once(
-    lines: &[LocatedItem<'_>],
-    prompt: &Prompt<'_, '_>,
-    said: &str,
-) -> Option<String> {
-    const QUESTION_CHARS_MAX: usize = 80;
-    let asked = prompt.line.words().trim();
-    let is_question = || request(asked).is_some_and(|one| one.kind == RequestKind::Question);
-    if asked.chars().count() > QUESTION_CHARS_MAX || !asked.ends_with('?') || !is_question() {
-        return None;
-    }
-    let mut agents = exchange(lines, prompt.at).iter().filter(|line| line.main);
-    let first =
-        agents.find(|line| line.item.kind == ItemKind::Agent && !line.words().is_empty())?;
-    let own = content_words(asked);
-    let is_it = shared(&own, first.words()) > 0 && shared(&own, said) == 0;
-    let told = one_line(&stated_first(is_it.then(|| first.words())?), STEP_BYTES_MAX);
-    let is_enough = told.chars().count() >= AGREED_CHARS_MIN && states(first.words());
-    is_enough.then_some(told)
-}
-
 /// How many of these words a text has.
 fn shared(own: &[String], text: &str) -> usize {
     let told = content_words(text);
@@ -221,25 +199,5 @@ mod tests {
         assert_eq!(before(&lines[..3], last), None, "no form");
         let so_far = said_so_far(&lines[..2], &prompts(&lines[..2])[0]);
         assert_eq!(so_far, None, "{so_far:?}");
-    }
-
-    #[test]
-    fn a_short_question_is_answered_at_once_where_work_goes_on() {
-        let first = "Agent: The export isn't stuck; it waits for the second page of invoices.";
-        let items = [
-            (ItemKind::Prompt, "User: is the export stuck?"),
-            (ItemKind::Agent, first),
-            (ItemKind::Digest, "Action: Bash(make) → 2 lines"),
-        ];
-        let lines = items.map(|(kind, text)| LocatedItem::sample(kind, 1, text, &[]));
-        let prompts = prompts(&lines);
-        let told = |said: &str| said_at_once(&lines, &prompts[0], said);
-        let wants = first.strip_prefix("Agent: ").map(str::to_owned);
-        assert_eq!(told("All pages of carts are green."), wants);
-        assert_eq!(
-            told("The export is done."),
-            None,
-            "the last words answer it"
-        );
     }
 }

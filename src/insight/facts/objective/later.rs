@@ -116,13 +116,17 @@ fn later(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>, is_edited: bool) ->
     Some(with(THEN, ask.to_owned()))
 }
 
+/// Who does so does nothing.
+const IDLE: [&str; 6] = ["not ", "leave ", "keep ", "skip ", "stop ", "wait"];
+
 /// `apply the two fixes` of `… Want me to apply the two fixes?`
 fn agreed_act(words: &str) -> Option<String> {
     let paragraph = words.trim_end().rsplit("\n\n").next()?;
     let paragraph = folded(paragraph);
     let asked = sentences(&paragraph).filter(|sentence| sentence.ends_with('?'));
     let act = offered_act(asked.last()?)?;
-    (!act.contains(" or ")).then_some(act)
+    let is_rest = IDLE.iter().any(|verb| act.starts_with(verb));
+    (!is_rest && !act.contains(" or ")).then_some(act)
 }
 
 /// `focus only on the export`, `just the first one instead`.
