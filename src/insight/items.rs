@@ -48,16 +48,31 @@ impl<'e> SessionItems<'e> {
 
     /// The stream of the main log; where only sub-agents' logs are, the one that says most.
     fn main(&self) -> Option<&str> {
-        let mut items: BTreeMap<&str, usize> = BTreeMap::new();
+        // what is a log's own counts first
+        let mut items: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (episode, marks) in &self.episodes {
-            *items.entry(episode.stream.as_deref()?).or_default() += marks.len();
+            let (own, all) = items.entry(episode.stream.as_deref()?).or_default();
+            *own += marks.iter().filter(|mark| !mark.is_inherited()).count();
+            *all += marks.len();
         }
         let most = items.into_iter().max_by_key(|(_, items)| *items);
         most.map(|(stream, _)| stream)
     }
 
+    /// Only sub-agents' logs are there, and what one of them has from the log of the agent that started it is no more
+    /// than the background of a task that it was then given.
+    fn has_background(&self) -> bool {
+        let mut marks = self.episodes.iter().flat_map(|(_, marks)| marks.iter());
+        let is_task = |mark: &Mark| mark.kind == ItemKind::Prompt && !mark.is_inherited();
+        self.main().is_some() && marks.any(is_task)
+    }
+
     /// The items with where they stand.
     pub fn lines(&self) -> Vec<LocatedItem<'_>> {
+        self.lines_of(|_| true)
+    }
+
+    fn lines_of(&self, is_told: impl Fn(&Mark) -> bool) -> Vec<LocatedItem<'_>> {
         let main = self.main();
         let mut lines = Vec::new();
         for (at, (episode, marks)) in self.episodes.iter().enumerate() {
@@ -66,7 +81,7 @@ impl<'e> SessionItems<'e> {
             for (nth, (text, mark)) in items {
                 let whole = self.whole.get(&(at, nth)).map(String::as_str);
                 // it stands with its beginning
-                if whole == Some("") {
+                if whole == Some("") || !is_told(mark) {
                     continue;
                 }
                 lines.push(LocatedItem {
@@ -102,10 +117,12 @@ impl<'e> SessionItems<'e> {
 
     /// What they amount to.
     pub fn summary(&self, context: &SessionContext<'_>) -> Summary {
-        let mut lines = self.lines();
+        let has_background = self.has_background();
+        let is_told = |mark: &Mark| !(has_background && mark.is_inherited());
+        let mut lines = self.lines_of(is_told);
         lines.extend(self.pending());
         let mut summary = facts(&lines, context);
-        summary.mcp_tools_used = self.mcp_tools();
+        summary.mcp_tools_used = self.mcp_tools(is_told);
         if self.main().is_some() && !tell_compacted(&lines, &mut summary) {
             // what a sub-agent was told and came to is not what the session was asked and came to
             summary.outcome = None;
@@ -151,8 +168,12 @@ impl<'e> SessionItems<'e> {
         failed
     }
 
-    fn mcp_tools(&self) -> Vec<(String, u64)> {
-        let tally = self.episodes.iter().map(|(episode, _)| episode.activity());
+    /// Of episodes with an item that is told.
+    fn mcp_tools(&self, is_told: impl Fn(&Mark) -> bool) -> Vec<(String, u64)> {
+        // an older program's have no items
+        let told = |marks: &[Mark]| marks.is_empty() || marks.iter().any(&is_told);
+        let told = self.episodes.iter().filter(|(_, marks)| told(marks));
+        let tally = told.map(|(episode, _)| episode.activity());
         let mut tools: Vec<(String, u64)> = Vec::new();
         for (name, calls) in tally.flat_map(|tally| tally.tools) {
             match tools.iter_mut().find(|(known, _)| *known == name) {

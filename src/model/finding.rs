@@ -214,6 +214,8 @@ pub enum Finding {
         /// The call brought it there; `false`: it only looked.
         done: bool,
     },
+    /// A sub-agent's log has a copy of this item, of any kind, from the log of the agent that started it.
+    Inherited,
 }
 
 /// What somebody has to look whether it was done.

@@ -17,6 +17,13 @@ pub struct Mark {
     pub findings: Vec<Finding>,
 }
 
+impl Mark {
+    /// A sub-agent's log has a copy of it from the log of the agent that started it.
+    pub fn is_inherited(&self) -> bool {
+        self.findings.contains(&Finding::Inherited)
+    }
+}
+
 /// The items of an episode's text; `None` where they don't make up all of it.
 pub fn apart<'t>(text: &'t str, marks: &[Mark]) -> Option<Vec<&'t str>> {
     let mut rest = text;

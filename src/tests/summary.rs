@@ -265,6 +265,112 @@ fn a_session_of_which_only_a_sub_agents_log_is_here_has_its_page() {
     assert_eq!(summary["decisions"], serde_json::json!([]), "nobody's");
 }
 
+/// A parent's log, and one that begins with a copy of it, of an agent that was started then (by `source`).
+fn forked(source: &Value) -> (String, String) {
+    let line = |time: &str, kind: &str, payload: Value| {
+        let time = format!("2026-05-01T{time}Z");
+        let record = serde_json::json!({"timestamp": time, "type": kind, "payload": payload});
+        format!("{record}\n")
+    };
+    let turn = |time: &str, id: &str, asks: &str, file: &str, says: &str| {
+        let patch = format!("*** Begin Patch\n*** Add File: {file}\n+mice\n*** End Patch");
+        [
+            ("event_msg", serde_json::json!({"type": "task_started", "turn_id": id})),
+            ("event_msg", serde_json::json!({"type": "user_message", "message": asks})),
+            (
+                "response_item",
+                serde_json::json!({"type": "custom_tool_call", "name": "apply_patch", "call_id": file, "input": patch}),
+            ),
+            (
+                "response_item",
+                serde_json::json!({"type": "custom_tool_call_output", "call_id": file, "output": format!("Success. Updated the following files:\nA {file}\n")}),
+            ),
+            (
+                "response_item",
+                serde_json::json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": says}]}),
+            ),
+        ]
+        .map(|(kind, payload)| line(time, kind, payload))
+        .concat()
+    };
+    let history = |time: &str| {
+        let id = serde_json::json!({"id": OWL, "cwd": "/owls", "source": "cli"});
+        let turn_id = "019de2c4-2e68-7000-8000-000000000001";
+        let says = "The mice of the barn are counted: nine.";
+        line(time, "session_meta", id)
+            + &turn(
+                time,
+                turn_id,
+                "Count the mice of the barn.",
+                "barn.md",
+                says,
+            )
+    };
+    let id =
+        serde_json::json!({"id": MOUSE, "forked_from_id": OWL, "cwd": "/owls", "source": source});
+    let own_id = "019de2fb-1ce8-7000-8000-000000000002";
+    let says = "The mice of the attic are counted: two.";
+    let fork = line("10:00:00.100", "session_meta", id)
+        + &history("10:00:00.101")
+        + &turn(
+            "10:00:01.000",
+            own_id,
+            "Count the mice of the attic.",
+            "attic.md",
+            says,
+        );
+    (history("09:00:01.000"), fork)
+}
+
+/// The threads of [`forked`].
+const OWL: &str = "019de2c4-2a80-7000-8000-00000000000a";
+const MOUSE: &str = "019de2fb-1900-7000-8000-00000000000b";
+
+#[test]
+fn what_a_sub_agent_has_from_its_parents_log_is_its_background() {
+    let spawn =
+        serde_json::json!({"subagent": {"thread_spawn": {"parent_thread_id": OWL, "depth": 1}}});
+    for (source, has_parent, wants, files) in [
+        (
+            &spawn,
+            false,
+            "A sub-agent's task: Count the mice of the attic",
+            1,
+        ),
+        // where the parent's log is there, and where a person forked it, it is the session's
+        (&spawn, true, "Count the mice of the barn", 2),
+        (&"cli".into(), false, "Count the mice of the barn", 2),
+    ] {
+        let desk = super::forget::desk();
+        let (parent, fork) = forked(source);
+        let put = |id: &str, log: &str| {
+            desk.write(
+                &format!(".codex/sessions/2026/05/01/rollout-2026-05-01T10-00-00-{id}.jsonl"),
+                log,
+            );
+        };
+        put(MOUSE, &fork);
+        if has_parent {
+            put(OWL, &parent);
+        }
+        assert_eq!(desk.run("sessionmill run --all").exit, Exit::Done);
+        let id = if *source == spawn { OWL } else { MOUSE };
+        let shown = desk.run(&format!("sessionmill show {id} --json")).json();
+        let summary = &shown["summary"];
+        let told = summary["objective"]["what"].as_str();
+        assert!(
+            told.is_some_and(|told| told.starts_with(wants)),
+            "{summary}"
+        );
+        let changed = summary["files_modified"].as_array().map(Vec::len);
+        assert_eq!(changed, Some(files), "{summary}");
+        let whole = desk.run(&format!("sessionmill show {id} --full")).stdout;
+        for told in ["counted: nine.", "counted: two."] {
+            assert_eq!(whole.matches(told).count(), 1, "{whole}");
+        }
+    }
+}
+
 #[test]
 fn what_a_lead_tells_a_member_of_its_team_is_the_members_task() {
     let desk = super::forget::desk();

@@ -120,7 +120,8 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::PullRequestState { .. }
         | Finding::Todo { .. }
         | Finding::CheckElsewhere { .. }
-        | Finding::Begun { .. } => false,
+        | Finding::Begun { .. }
+        | Finding::Inherited => false,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::model::batch::Delta;
 use crate::model::entry::CallStatus;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_idle_title};
+use crate::model::finding::Finding;
 use crate::model::item::{Mark, between};
 use crate::model::resume_state::ChunkResumeState;
 use crate::model::tally::Tally;
@@ -145,11 +146,16 @@ fn exchanges(pieces: &[Piece]) -> Vec<ExchangeTally> {
 
 fn mark(piece: &Piece) -> Mark {
     let tool = piece.item.tool.as_ref();
+    let mut findings = tool.map_or_else(Vec::new, |tool| tool.findings.clone());
+    let context = &piece.item.resume.context;
+    if context.stream.is_some() && context.origin.is_some() {
+        findings.push(Finding::Inherited);
+    }
     Mark {
         kind: piece.item.kind,
         bytes: piece.item.text.len() as u64,
         line: piece.item.place.line,
-        findings: tool.map(|tool| tool.findings.clone()).unwrap_or_default(),
+        findings,
     }
 }
 
