@@ -56,6 +56,11 @@ pub fn hindrance(message: &str) -> Option<(Hindrance, usize)> {
     Some((TABLE.kinds[found.literal], found.start))
 }
 
+/// The last line that a command printed says that it failed, whatever its line's exit code.
+pub fn ends_badly(last: &str) -> bool {
+    TABLE.bad_ends.says(last)
+}
+
 /// What a failed commit printed names a hook of it.
 pub fn names_hook(message: &str) -> bool {
     TABLE.hooks.iter().any(|words| message.contains(words))
@@ -77,6 +82,7 @@ struct Written {
     login: Vec<String>,
     usage: Vec<String>,
     history: Vec<String>,
+    bad_ends: WrittenCues,
     instead: WrittenCues,
     cause: WrittenCues,
     mends: WrittenCues,
@@ -90,6 +96,7 @@ struct Table {
     hindrances: LiteralFinder,
     /// Of each of these words.
     kinds: Vec<Hindrance>,
+    bad_ends: SentenceCues,
     instead: SentenceCues,
     cause: SentenceCues,
     mends: SentenceCues,
@@ -116,6 +123,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         refusals: written.refusals,
         hindrances: LiteralFinder::of_any_case(words),
         kinds,
+        bad_ends: written.bad_ends.into(),
         instead: written.instead.into(),
         cause: written.cause.into(),
         mends: written.mends.into(),
@@ -146,6 +154,7 @@ mod tests {
         let wants = "The `*/` in the new comment closes it too early.";
         assert_eq!(fault(said), Some(wants));
         assert_eq!(fault("The cart is empty.\n\nLet me fix it."), None);
+        written.bad_ends.samples.hold(ends_badly);
         written.cure.samples.hold(|words| cure(words).is_some());
         written
             .instead

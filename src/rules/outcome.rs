@@ -31,11 +31,17 @@ pub fn ending(words: &str) -> Ending {
     match () {
         () if table.blocked.fits(&sentence) => Ending::Blocked,
         () if STOPPED.says(first_sentence(words)) => Ending::Blocked,
-        () if table.waits.fits(&sentence) => Ending::Waits,
+        () if table.waits.fits(&sentence) && !rests(words, &sentence) => Ending::Waits,
         () if table.unless.are_held(&sentence) => Ending::Done,
         () if table.goes_on.fits(&sentence) => Ending::GoesOn,
         () => Ending::Done,
     }
+}
+
+/// Who says that all is done, and waits for orders, waits for nothing of this.
+fn rests(words: &str, last: &str) -> bool {
+    let says_all = |said: &str| TABLE.all_done.pattern.is_match(&CueText::of(said.trim()));
+    is_unemployed(last) && words.lines().flat_map(sentences).any(says_all)
 }
 
 /// Whether a sentence says what comes next, not what is.
@@ -150,7 +156,8 @@ struct Written {
     announces: Announcements,
     unless: Phrases,
     conditional: Phrases,
-    prepares: Preparations,
+    prepares: Sampled,
+    all_done: Sampled,
     unemployed: CuePattern,
     vague: Vec<String>,
     stopped: WrittenCues,
@@ -169,7 +176,7 @@ struct Announcements {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Preparations {
+struct Sampled {
     pattern: CuePattern,
     #[cfg(test)]
     samples: BTreeMap<String, bool>,
@@ -193,6 +200,10 @@ mod tests {
         }
         for (sentence, wants) in &TABLE.prepares.samples {
             assert_eq!(prepares(sentence), *wants, "{sentence}");
+        }
+        for (sentence, wants) in &TABLE.all_done.samples {
+            let said = CueText::of(sentence);
+            assert_eq!(TABLE.all_done.pattern.is_match(&said), *wants, "{sentence}");
         }
         TABLE.stopped.samples.hold(|words| STOPPED.says(words));
     }

@@ -5,6 +5,7 @@
 
 use super::hindrances::hindered;
 use super::line::LocatedItem;
+use super::ran::RanCommand;
 use crate::model::classification::{Domain, Intent};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -60,7 +61,7 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
                     latest = Some(*key);
                     fail(&mut open, *key, line);
                 }
-                Finding::Worked { key } => {
+                Finding::Worked { key } if is_proof(line) => {
                     all.extend(work(&mut open, *key, line));
                 }
                 Finding::Changed { path, .. } => {
@@ -145,6 +146,11 @@ fn message(line: &LocatedItem<'_>) -> String {
     let words = line.words();
     let said = words.split_once(" → ").map_or(words, |(_, said)| said);
     said.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// It isn't known to have ended otherwise than its exit code says, nor to run on.
+fn is_proof(line: &LocatedItem<'_>) -> bool {
+    RanCommand::of(line).is_none_or(|ran| ran.proves())
 }
 
 /// What was only repeated until it worked is no resolution.

@@ -170,9 +170,12 @@ impl<'t> Stopped<'t> {
             let words = commands::standing(ran.command);
             if !forms::is_same(&self.words, &words) || forms::asks_for_help(&words) {
                 let logs_in = |word: &String| word == "login" || word == "signin";
-                if words.iter().any(logs_in) && !ran.failed && !forms::asks_for_help(&words) {
+                if words.iter().any(logs_in) && ran.proves() && !forms::asks_for_help(&words) {
                     login = Some(words);
                 }
+                continue;
+            }
+            if !ran.failed && !ran.proves() {
                 continue;
             }
             let is_other = words != self.words;
@@ -221,7 +224,7 @@ impl<'t> Stopped<'t> {
         let (line, _) = ended(after).find(|(_, ran)| {
             let passes =
                 |words: &Vec<String>| commits(words) && words.iter().any(|word| word == FLAG);
-            !ran.failed && ran.command.contains(FLAG) && forms::git(ran.command).iter().any(passes)
+            ran.proves() && ran.command.contains(FLAG) && forms::git(ran.command).iter().any(passes)
         })?;
         let is_first = !self.words.iter().any(|word| word == FLAG);
         is_first.then(|| (format!("committed with `{FLAG}`"), line.line))
@@ -337,7 +340,7 @@ fn only_command(between: &[LocatedItem<'_>]) -> Option<Vec<String>> {
     }
     let acts = |ran: &RanCommand<'_>| !ran.command.contains("git ") && !reads(ran.command);
     let mut acting = ended(between).filter(|(_, ran)| acts(ran));
-    let (_, only) = acting.next().filter(|(_, ran)| !ran.failed)?;
+    let (_, only) = acting.next().filter(|(_, ran)| ran.proves())?;
     let words = commands::standing(only.command);
     (acting.next().is_none() && !words.is_empty()).then_some(words)
 }
@@ -382,8 +385,8 @@ fn git_commands<'l, 't>(
     let near = &after[..after.len().min(LINES_MAX)];
     let ran = near.iter().filter(|line| line.main).filter_map(|line| {
         let ran = RanCommand::of(line)?;
-        let is_one = !ran.failed && (ran.command.contains("git ") || ran.command.contains("rm "));
-        is_one.then_some((line, ran))
+        let is_one = ran.command.contains("git ") || ran.command.contains("rm ");
+        (is_one && ran.proves()).then_some((line, ran))
     });
     ran.flat_map(|(line, ran)| {
         let words = forms::ways(ran.command).into_iter();

@@ -4,6 +4,7 @@
 use super::line::{LocatedItem, call_and_result};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
+use crate::rules::causes::ends_badly;
 use crate::rules::{commands, table};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -50,6 +51,12 @@ impl<'t> RanCommand<'t> {
             output,
             failed: line.item.findings.iter().any(failed) || output.starts_with("exit "),
         })
+    }
+
+    /// It ended well as far as anybody knows: neither what it printed last says otherwise, nor was it left running.
+    pub fn proves(&self) -> bool {
+        let last = self.output.rsplit(" · ").next().unwrap_or_default();
+        !self.failed && !ends_badly(last) && !commands::leaves_running(self.command)
     }
 
     /// It printed nothing.

@@ -416,6 +416,18 @@ fn end(rest: &str) -> Option<CheckEnd> {
     }
 }
 
+/// Something of the line runs on behind it: how the line ends says nothing of that.
+pub fn leaves_running(line: &str) -> bool {
+    let (at, mark) = operator(line);
+    let rest = &line[at + mark.len()..];
+    match mark {
+        "" => false,
+        "&" if rest.is_empty() || rest.starts_with(' ') => true,
+        // `|&` passes on both outputs
+        _ => leaves_running(rest.strip_prefix('&').unwrap_or(rest)),
+    }
+}
+
 /// What stands behind `&&` only runs on: nothing in it has an end that hides one before.
 fn is_chain(rest: &str) -> bool {
     match operator(rest) {

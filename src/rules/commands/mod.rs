@@ -18,9 +18,9 @@ mod tests;
 
 pub use checks::{
     CheckEnd, CommandCheck, checks, checks_or_tests, fixers, is_absent, is_ci_open, is_clean,
-    is_fixer, is_missing, is_only_built, is_written, may_be_one_place, names_ci, names_tests,
-    only_lists, passes_end, printed_failure, printed_success, prints_only_faults, test_commands,
-    watches_ci, whole_test_runs,
+    is_fixer, is_missing, is_only_built, is_written, leaves_running, may_be_one_place, names_ci,
+    names_tests, only_lists, passes_end, printed_failure, printed_success, prints_only_faults,
+    test_commands, watches_ci, whole_test_runs,
 };
 pub use hooks::hook_checks;
 pub use said::{CheckWord, OwnChecks};

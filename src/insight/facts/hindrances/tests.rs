@@ -48,6 +48,16 @@ fn a_form_that_a_program_does_not_take_is_told_with_the_one_that_it_takes() {
     assert_eq!(told(&[unknown]), Vec::<String>::new(), "no way was found");
     let red = "Action: Bash(shop -q close) → exit 1: the cart is empty";
     assert_eq!(told(&[unknown, red]), ["it ran as `shop -q close`"]);
+    // how a line ends says nothing of what it left running
+    for other in [
+        "Action: Bash(shop -q close & sleep 2; echo started) → 6 lines, 278 bytes",
+        "Action: Bash(shop -q close | tail -2) → listening on :7070 · exit status 1",
+    ] {
+        assert_eq!(told(&[unknown, other]), Vec::<String>::new(), "{other}");
+        assert_eq!(told(&[unknown, other, plain]).len(), 1, "{other}");
+    }
+    let joined = "Action: Bash(shop -q close >a.log 2>&1 && echo 'a & b') → a & b";
+    assert_eq!(told(&[unknown, joined]).len(), 1);
     // that it runs without what was only to start it hindered nothing
     let wrapped = "Action: Bash(wrap npm run test) → exit 2: error: unrecognized subcommand 'npm'";
     let bare = "Action: Bash(npm run test 2>&1 | tail -3) → passed 9/9";
