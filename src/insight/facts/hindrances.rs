@@ -175,7 +175,7 @@ impl<'t> Stopped<'t> {
                 }
                 continue;
             }
-            if !ran.failed && !ran.proves() {
+            if commands::leaves_running(ran.command) || !ran.failed && !ran.proves() {
                 continue;
             }
             let is_other = words != self.words;
