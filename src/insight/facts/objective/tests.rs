@@ -391,11 +391,11 @@ fn later_asks_stand_behind_the_first_one() {
         (ItemKind::Note, stopped.as_str()),
         (
             ItemKind::Prompt,
-            "User: I took it back - focus only on the export of carts",
+            "User: focus only on the export of carts",
         ),
         edited,
     ];
     let wants = "round totals, export carts and translate the page of the shop; \
-        then only: I took it back - focus only on the export of carts (cart.rs)";
+        then only: focus only on the export of carts (cart.rs)";
     assert_eq!(told(&items), wants);
 }
