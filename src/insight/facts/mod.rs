@@ -123,10 +123,8 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let is_listed = has_tasks || asked.is_some();
     next.extend(asked);
     next.extend(pasted_failures::not_run_since(lines, &prompts));
-    if matches!(
-        outcome,
-        Some(SessionOutcome::InProgress | SessionOutcome::Interrupted)
-    ) {
+    use SessionOutcome::{InProgress, Interrupted};
+    if matches!(outcome, Some(InProgress | Interrupted)) {
         let asked = || further::last(lines, &prompts, objective.as_ref());
         let broken_off = broken_off::broken_off(lines, &next, is_listed, asked);
         next.extend(broken_off.filter(|step| !begun.repeats(&step.what)));

@@ -4,6 +4,7 @@
 //! Knows commands and their options.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
+use super::looks;
 use super::table::{Flag, is_flag, positional};
 use crate::rules::literals::LiteralFinder;
 use crate::rules::paths::is_throwaway;
@@ -28,7 +29,8 @@ pub struct Act {
     /// Where a file or folder goes, as `names` has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// A commit that prints nothing, a pull request that is a draft, changes that are staged.
+    /// A commit that prints nothing, a pull request that is a draft, changes that are staged, a look that nothing but its
+    /// own title is printed of.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
     /// It was done in a folder that nobody keeps.
@@ -106,6 +108,7 @@ pub fn acts(line: &str) -> Vec<Act> {
             .filter(|act| act.does == HistoryAction::Commit);
         commits.for_each(|act| act.names = None);
     }
+    keep_sure(line, &mut acts);
     acts.extend(
         TABLE
             .polls
@@ -113,6 +116,19 @@ pub fn acts(line: &str) -> Vec<Act> {
             .then(|| Act::of(HistoryAction::Poll)),
     );
     acts
+}
+
+/// Of what is looked at and compared, what else a line prints may be taken for its title or its size.
+fn keep_sure(line: &str, acts: &mut Vec<Act>) {
+    use HistoryAction::{Compare, Look, LookIssue};
+    let is_look = |act: &Act| matches!(act.does, Look | LookIssue);
+    if acts.iter().any(|act| is_look(act) && act.marked) && !looks::is_alone(line, true) {
+        let looks = acts.iter_mut().filter(|act| is_look(act));
+        looks.for_each(|act| act.marked = false);
+    }
+    if acts.iter().any(|act| act.does == Compare) && !looks::is_alone(line, false) {
+        acts.retain(|act| act.does != Compare);
+    }
 }
 
 /// The same for a tool of an MCP server, by its name.
@@ -215,6 +231,7 @@ fn act(
         marked: row.marked.iter().any(|flag| flag.is_in(args)),
         away: place.is_away(args),
     };
+    let named = || subs.iter().find_map(|sub| pull_request(sub));
     match row.does {
         HistoryAction::Commit => acts.push(made(subject(args, simple, inner))),
         HistoryAction::Branch | HistoryAction::Open => acts.push(made(row.named(args))),
@@ -227,13 +244,14 @@ fn act(
                 acts.push(made(None));
             }
         }
-        HistoryAction::Merge
-        | HistoryAction::Close
-        | HistoryAction::Reopen
-        | HistoryAction::Look
-        | HistoryAction::LookIssue => {
-            acts.push(made(subs.iter().find_map(|sub| pull_request(sub))))
+        HistoryAction::Merge | HistoryAction::Close | HistoryAction::Reopen => {
+            acts.push(made(named()))
         }
+        HistoryAction::Look | HistoryAction::LookIssue => acts.push(Act {
+            marked: looks::tells_title(args),
+            ..made(named())
+        }),
+        HistoryAction::Compare if !looks::compares_all(args) => {}
         HistoryAction::Delete | HistoryAction::Drop | HistoryAction::Restore => {
             let files = row.files(args).take(FILES_MAX);
             acts.extend(files.filter_map(|file| Some(made(Some(place.at(file)?)))));

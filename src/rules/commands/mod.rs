@@ -8,6 +8,7 @@ mod checks;
 pub mod history;
 mod hooks;
 mod judge;
+mod looks;
 mod refine;
 mod said;
 mod standing;

@@ -39,7 +39,7 @@ impl Work<'_, '_> {
         let is_of_pull = is_of_pull_request(&words);
         let number = pull_request(self.lines).filter(|_| is_of_pull && !text.contains('#'));
         names.extend(number.map(|number| format!("PR #{number}")));
-        let title = self.looked_up(&words, number);
+        let title = self.looked_up(text, number);
         names.extend(title.filter(|title| !is_told(title)));
         names.extend(self.reviewed(&words, prompt));
         // what says enough itself may have been followed by other work
@@ -53,12 +53,9 @@ impl Work<'_, '_> {
 
 impl Work<'_, '_> {
     /// What the pull request or issue is called that a text names by its number.
-    fn looked_up(&self, words: &[String], number: Option<u64>) -> Option<String> {
-        let is_meant = |named: &str| {
-            let named = named.rsplit(['/', '#']).next().unwrap_or_default();
-            let is_number = number.is_some_and(|number| number.to_string() == named);
-            is_number || !named.is_empty() && words.iter().any(|word| word == named)
-        };
+    fn looked_up(&self, text: &str, number: Option<u64>) -> Option<String> {
+        let number = number.map(|number| format!("#{number}"));
+        let is_meant = |named: &str| number.as_deref() == Some(named) || names_it(text, named);
         let mut titles = found(self.lines).filter_map(|(_, finding)| match finding {
             Finding::Titled { named, title } if is_meant(named) => Some(title),
             _ => None,
@@ -71,11 +68,16 @@ impl Work<'_, '_> {
         let exchange = exchange(self.lines, prompt.at);
         let is_review = words.iter().any(|word| is_same(word, "review"))
             && (is_of_work_at_hand(words) || is_of_pull_request(words));
-        let mut sizes = found(exchange).filter_map(|(_, finding)| match finding {
+        let sizes = found(exchange).filter_map(|(_, finding)| match finding {
             Finding::Compared(size) => Some(size),
             _ => None,
         });
-        let size = sizes.next().filter(|_| is_review && edits(exchange) == 0)?;
+        let mut sizes = sizes.filter(|_| is_review);
+        let size = sizes.next().filter(|_| edits(exchange) == 0)?;
+        // of several nobody knows which was meant
+        if sizes.any(|other| other != size) {
+            return None;
+        }
         let files = if size.files == 1 { "file" } else { "files" };
         Some(format!(
             "{} {files} +{} −{}",
@@ -151,6 +153,24 @@ fn names_ticket(text: &str) -> bool {
         let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
         is_number && number.len() < word.len()
     })
+}
+
+/// It names a pull request or an issue: `#7`, `issue 7`, or its address. A bare number counts something else.
+fn names_it(text: &str, named: &str) -> bool {
+    const WORDS: [&str; 4] = ["#", "issue ", "pr ", "pull request "];
+    let text = text.to_lowercase();
+    let has = |name: &str| {
+        text.match_indices(name).any(|(at, _)| {
+            let after = text[at + name.len()..].trim_start_matches('.');
+            let before = text[..at].chars().next_back();
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '_');
+            !before.is_some_and(is_part) && !after.starts_with(is_part)
+        })
+    };
+    match named.strip_prefix('#') {
+        Some(number) => WORDS.iter().any(|word| has(&format!("{word}{number}"))),
+        None => !named.is_empty() && has(&named.to_lowercase()),
+    }
 }
 
 /// Branches that every project has.

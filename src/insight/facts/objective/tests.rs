@@ -282,6 +282,15 @@ fn what_a_number_stands_for_is_told_by_its_title() {
     let wants = "review PR #7 (Carts of two customers add up)";
     assert_eq!(told("User: review PR #7", "#7"), wants);
     assert_eq!(told("User: review PR #7", "#17"), "review PR #7");
+    let others = [
+        "fix the 7 bugs of carts",
+        "fix the carts of shop#7",
+        "fix the carts of #7.5",
+        "fix the carts of tracker.example/shop/issues/7",
+    ];
+    for other in others {
+        assert_eq!(told(&format!("User: {other}"), "#7"), other);
+    }
     let wants = "review the pull request (PR #7, Carts of two customers add up)";
     assert_eq!(told("User: review the pull request", "#7"), wants);
 }
@@ -294,15 +303,10 @@ fn a_review_tells_how_much_was_read() {
         removed: 2,
     };
     let compared = [Finding::Compared(size)];
-    let told = |asked: &str| {
+    let told = |asked: &str, compared: &[Finding]| {
         let lines = [
             LocatedItem::sample(ItemKind::Prompt, 1, asked, &[]),
-            LocatedItem::sample(
-                ItemKind::Digest,
-                2,
-                "Action: Bash(git diff) → ok",
-                &compared,
-            ),
+            LocatedItem::sample(ItemKind::Digest, 2, "Action: Bash(git diff) → ok", compared),
         ];
         let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
         asked.objective.expect("asked").what
@@ -310,9 +314,13 @@ fn a_review_tells_how_much_was_read() {
     let formula = "User: Review the code changes against the base branch 'main'. The merge base commit for this comparison is 0abc123. \
         Run `git diff 0abc123` to inspect the changes relative to main. Provide prioritized, actionable findings.";
     let wants = "Review the code changes against the base branch 'main' (2 files +76 −2)";
-    assert_eq!(told(formula), wants);
+    assert_eq!(told(formula, &compared), wants);
+    let larger = crate::model::finding::CommitSize { files: 30, ..size };
+    let two = [Finding::Compared(size), Finding::Compared(larger)];
+    let wants = "Review the code changes against the base branch 'main'";
+    assert_eq!(told(formula, &two), wants, "which of them?");
     let open = "review our open tasks and tell me which of them are stale";
-    assert_eq!(told(&format!("User: {open}")), open);
+    assert_eq!(told(&format!("User: {open}"), &compared), open);
 }
 
 #[test]
@@ -389,13 +397,10 @@ fn later_asks_stand_behind_the_first_one() {
         ),
         edited,
         (ItemKind::Note, stopped.as_str()),
-        (
-            ItemKind::Prompt,
-            "User: I took it back - focus only on the export of carts",
-        ),
+        (ItemKind::Prompt, "User: focus only on the export of carts"),
         edited,
     ];
     let wants = "round totals, export carts and translate the page of the shop; \
-        then only: I took it back - focus only on the export of carts (cart.rs)";
+        then only: focus only on the export of carts (cart.rs)";
     assert_eq!(told(&items), wants);
 }

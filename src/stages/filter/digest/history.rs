@@ -360,6 +360,9 @@ impl Seen<'_> {
         let (look, None) = (looks.next()?, looks.next()) else {
             return None;
         };
+        if !look.marked {
+            return None;
+        }
         Some(Finding::Titled {
             named: look.names.clone().unwrap_or_default(),
             title: line::folded(&title(self.masked)?, TEXT_CHARS_MAX).into_owned(),

@@ -2,6 +2,7 @@
 
 use crate::model::finding::PullRequestState;
 use memchr::memmem::Finder;
+use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -43,10 +44,11 @@ pub(super) fn state(text: &str) -> Option<PullRequestState> {
     })
 }
 
-/// What it is called, in a table's first line or in an object: of an object the last title, which is its own where a
-/// milestone has one, too. `parts`: start and end of an output.
+/// What it is called, in a table's first line or in an object, of which only the outer one's own title counts. `parts`: start
+/// and end of an output.
 pub(super) fn title(parts: &[Cow<'_, str>; 2]) -> Option<String> {
     const KEY: &str = "\"title\":";
+    const TITLES_MAX: usize = 8;
     let first = parts[0].lines().next()?;
     if let Some(title) = first.strip_prefix("title:") {
         return Some(title.trim().to_owned()).filter(|title| !title.is_empty());
@@ -55,10 +57,18 @@ pub(super) fn title(parts: &[Cow<'_, str>; 2]) -> Option<String> {
     if !first.starts_with('{') {
         return None;
     }
-    let all = parts.iter().rev().filter_map(|part| {
-        let value = part[part.rfind(KEY)? + KEY.len()..].trim_start();
-        let mut texts = serde_json::Deserializer::from_str(value).into_iter::<String>();
-        texts.next()?.ok()
+    let mut all = parts.iter().rev().flat_map(|part| {
+        let keys = part.rmatch_indices(KEY).take(TITLES_MAX);
+        // behind an inner one's key more is closed than one object
+        keys.filter_map(|(at, _)| {
+            let rest = format!("{{{}", &part[at..]);
+            serde_json::from_str::<Titled>(&rest).ok()
+        })
     });
-    all.into_iter().next()
+    all.next().map(|found| found.title)
+}
+
+#[derive(Deserialize)]
+struct Titled {
+    title: String,
 }

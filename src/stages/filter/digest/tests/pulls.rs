@@ -21,6 +21,12 @@ fn what_was_looked_at_has_its_title() {
         title("gh issue view 7 --json title,body,milestone", object),
         wants
     );
+    let other = r#"{"milestone":{"number":1,"title":"May"},"number":7}"#;
+    assert_eq!(title("gh issue view 7 --json title,number", other), None);
+    let last = r#"{"title":"Carts \"add\" up","topic":{"title":"May"}}"#;
+    assert_eq!(title("gh issue view 7 --json title,topic", last), wants);
+    assert_eq!(title("gh issue view 7 --repo other/lib", table), None);
+    assert_eq!(title("cat cart.yaml; gh issue view 7", table), None);
     assert_eq!(
         title("gh issue view 7; gh issue view 8", table),
         None,
