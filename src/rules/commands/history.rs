@@ -3,6 +3,7 @@
 //!
 //! Knows commands and their options.
 
+use super::hooks::shows_hook;
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
 use super::script_writes;
 use super::table::{Flag, is_flag, positional};
@@ -35,6 +36,9 @@ pub struct Act {
     /// It was done in a folder that nobody keeps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub away: bool,
+    /// A commit before whose own line nothing but its hook prints.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooked: bool,
 }
 
 /// What is done.
@@ -103,6 +107,10 @@ pub fn acts(line: &str) -> Vec<Act> {
         makes_temporary: TABLE.temporary.is_match(line),
     };
     read(line, 0, &mut place, &mut acts);
+    let is_commit = |act: &&mut Act| act.does == HistoryAction::Commit;
+    if let Some(commit) = acts.iter_mut().find(is_commit) {
+        commit.hooked = shows_hook(line);
+    }
     if TABLE.tries.is_match(line) {
         let commits = acts
             .iter_mut()
@@ -133,6 +141,7 @@ impl Act {
             to: None,
             marked: false,
             away: false,
+            hooked: false,
         }
     }
 }
@@ -217,6 +226,7 @@ fn act(
         to: None,
         marked: row.marked.iter().any(|flag| flag.is_in(args)),
         away: place.is_away(args),
+        hooked: false,
     };
     match row.does {
         HistoryAction::Commit => acts.push(made(subject(args, simple, inner))),
