@@ -17,6 +17,7 @@ use crate::rules::denials::awaits_permission;
 use crate::rules::left::{is_settled, is_spun_off, is_undone, is_yours};
 use crate::rules::paths::is_throwaway;
 use crate::rules::reports::is_moved;
+use crate::rules::shell;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::sentences;
 use std::collections::BTreeSet;
@@ -108,7 +109,7 @@ pub fn uncommitted(
                 last = Some(line);
             }
         }
-        if let Some(stages) = stages(line) {
+        if let Some(stages) = stages(line, staged.is_some()) {
             staged = stages.then_some(line);
         }
         let stash = call(line).map_or(Stash::default(), stash);
@@ -142,20 +143,70 @@ pub fn uncommitted(
     (is_git && (left > 0 || staged.is_some())).then_some(step)
 }
 
-/// The call put changes of the project into the next commit, or (`false`) may have taken them out again.
-fn stages(line: &LocatedItem<'_>) -> Option<bool> {
-    const BEGINS: [&str; 3] = ["git add ", "git rm ", "git mv "];
-    const ENDS: [&str; 3] = ["git reset", "git stash", "--staged"];
-    // nothing is kept of what was only tried
-    const ELSEWHERE: [&str; 6] = ["git init", "mktemp", "/tmp/", "--dry-run", " -n ", " -N "];
+/// The call put changes of the project into the next commit, or (`false`) may have taken them out again; `is_staged`: an
+/// earlier one did.
+fn stages(line: &LocatedItem<'_>, is_staged: bool) -> Option<bool> {
+    const ENDS: [&str; 7] = [
+        " reset",
+        " stash",
+        " restore",
+        " checkout",
+        " switch",
+        "nothing to commit",
+        "working tree clean",
+    ];
+    // somewhere else, or nobody knows whether each command of it ran
+    const UNSURE: [&str; 8] = ["git init", "mktemp", "/tmp/", "||", ";", "|", "\n", "…"];
     let works = |finding: &Finding| matches!(finding, Finding::Worked { .. });
     let call = call(line).filter(|call| call.contains("git "))?;
-    let is_in = |words: &[&str]| words.iter().any(|word| call.contains(word));
-    match line.item.findings.iter().any(works) {
-        true if is_in(&ENDS) => Some(false),
-        true if is_in(&BEGINS) && !is_in(&ELSEWHERE) => Some(true),
-        _ => None,
+    if ENDS.iter().any(|end| line.words().contains(end)) {
+        return Some(false);
     }
+    if !["git add ", "git rm ", "git mv "]
+        .iter()
+        .any(|begins| call.contains(begins))
+    {
+        return None;
+    }
+    if is_staged && call.contains("--cached") {
+        return Some(false);
+    }
+    let command =
+        command_of(call).filter(|command| !UNSURE.iter().any(|word| command.contains(word)))?;
+    let place = call.rsplit_once(", in ").map_or("", |(_, place)| place);
+    let is_sure = line.item.findings.iter().any(works) && !is_elsewhere(place);
+    (is_sure && puts_into_next_commit(command)).then_some(true)
+}
+
+fn puts_into_next_commit(command: &str) -> bool {
+    // only tried, told or asked
+    const TRIES: [&str; 8] = [
+        "--dry-run",
+        "-n",
+        "-N",
+        "--intent-to-add",
+        "--help",
+        "-h",
+        "-i",
+        "-p",
+    ];
+    let mut puts = false;
+    for simple in shell::read(command) {
+        let words: Vec<&str> = simple.words.iter().map(|word| &**word).collect();
+        match words[..] {
+            ["cd" | "pushd", to, ..] if is_elsewhere(to) => return false,
+            ["git", "add" | "rm" | "mv", ref given @ ..] if !simple.nested => {
+                puts |= !given.is_empty() && !given.iter().any(|word| TRIES.contains(word));
+            }
+            _ => {}
+        }
+    }
+    puts
+}
+
+/// Not below the folder in which the session works, or nobody knows.
+fn is_elsewhere(path: &str) -> bool {
+    path.starts_with(['/', '~', '\\', '$', '-']) || path.contains("..")
 }
 
 /// The log ends in a call, and the words before it or the last request are about committing.

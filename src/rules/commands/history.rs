@@ -3,6 +3,7 @@
 //!
 //! Knows commands and their options.
 
+use super::hooks::shows_hook;
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
 use super::looks;
 use super::table::{Flag, is_flag, positional};
@@ -36,6 +37,9 @@ pub struct Act {
     /// It was done in a folder that nobody keeps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub away: bool,
+    /// A commit before whose own line nothing but its hook prints.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooked: bool,
 }
 
 /// What is done.
@@ -102,6 +106,10 @@ pub fn acts(line: &str) -> Vec<Act> {
         makes_temporary: TABLE.temporary.is_match(line),
     };
     read(line, 0, &mut place, &mut acts);
+    let is_commit = |act: &&mut Act| act.does == HistoryAction::Commit;
+    if let Some(commit) = acts.iter_mut().find(is_commit) {
+        commit.hooked = shows_hook(line);
+    }
     if TABLE.tries.is_match(line) {
         let commits = acts
             .iter_mut()
@@ -146,6 +154,7 @@ impl Act {
             to: None,
             marked: false,
             away: false,
+            hooked: false,
         }
     }
 }
@@ -230,6 +239,7 @@ fn act(
         to: None,
         marked: row.marked.iter().any(|flag| flag.is_in(args)),
         away: place.is_away(args),
+        hooked: false,
     };
     let named = || subs.iter().find_map(|sub| pull_request(sub));
     match row.does {

@@ -5,9 +5,11 @@ use super::said::echoed;
 use super::standing::bare;
 use crate::rules::check_words::is_checker;
 use crate::rules::literals::LiteralFinder;
+use crate::rules::shell;
 use crate::rules::table::{self, TextPattern};
 use crate::rules::terminal::plain;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// A check that a commit's hook ran, maybe on what was staged only.
@@ -19,28 +21,97 @@ pub struct HookCheck {
     pub passed: bool,
 }
 
-/// Those that the output of a commit tells. `parts`: its start and its end. `made`: the commit was made, and nothing else of
-/// its line checks.
+/// Those that the output of a commit tells. `parts`: its start and its end. `made`: the commit was made, and what stands
+/// before git's own line is its hook's ([`shows_hook`]).
 pub fn hook_checks(parts: [&str; 2], made: bool) -> Vec<HookCheck> {
     let mut found: Vec<HookCheck> = Vec::new();
     if !parts.iter().any(|part| HINTS.is_match(part)) {
         return found;
     }
+    let parts = parts.map(plain);
+    let lines = parts.iter().flat_map(|part| part.lines());
+    let named = lines.filter_map(ended);
+    let named = named.map(|(check, passed)| (check.to_owned(), passed));
     // what a runner of tasks ran went well, or there would be no commit; unless the hook doesn't care
-    let passed = made && !parts.iter().any(|part| FAULTS.is_match(part));
-    for line in parts.map(plain).iter().flat_map(|part| part.lines()) {
-        let named = ended(line).map(|(check, passed)| (check.to_owned(), passed));
-        let ran = passed.then(|| echoed(line)).flatten().map(commands_of);
-        let ran = ran.into_iter().flatten().map(|command| (command, true));
-        for (command, passed) in named.into_iter().chain(ran) {
-            match found.iter_mut().find(|known| known.command == command) {
-                // it runs once for each kind of file
-                Some(known) => known.passed &= passed,
-                None => found.push(HookCheck { command, passed }),
-            }
+    let ran = made.then(|| before_git(&parts)).flatten();
+    let ran = ran.unwrap_or_default().lines().filter_map(echoed);
+    let ran = ran.flat_map(commands_of).map(|command| (command, true));
+    for (command, passed) in named.chain(ran) {
+        match found.iter_mut().find(|known| known.command == command) {
+            // it runs once for each kind of file
+            Some(known) => known.passed &= passed,
+            None => found.push(HookCheck { command, passed }),
         }
     }
     found
+}
+
+/// What stands before the only line in which git tells a commit, as far as nothing is missing between; `None` where some
+/// line before it tells of an error.
+fn before_git<'p>(parts: &'p [Cow<'_, str>; 2]) -> Option<&'p str> {
+    let [start, end] = [&*parts[0], &*parts[1]];
+    let places = |part| TABLE.commit.regex().find_iter(part);
+    let (before, shown) = match (places(start).next(), places(end).next()) {
+        (Some(at), None) => ("", &start[..at.start()]),
+        (None, Some(at)) => (start, &end[..at.start()]),
+        _ => return None,
+    };
+    let is_only = places(start).chain(places(end)).count() == 1;
+    let lines = || before.lines().chain(shown.lines());
+    (is_only && !lines().any(tells_error)).then_some(shown)
+}
+
+/// Also where a command of the line only has that in its name: then nobody knows.
+fn tells_error(line: &str) -> bool {
+    // options have such names
+    if line.starts_with("> ") || echoed(line).is_some() {
+        return false;
+    }
+    let without = TABLE.none.regex().replace_all(line, "");
+    TABLE.faults.regex().is_match(&without)
+}
+
+/// What the line prints before git tells its commit comes from the commit's hook: nothing that prints runs before it, nothing
+/// behind it, and its message has no line that looks like one of a runner of tasks. Some microseconds.
+pub(super) fn shows_hook(line: &str) -> bool {
+    if OFF.is_match(line) || line.lines().any(|line| echoed(line.trim()).is_some()) {
+        return false;
+    }
+    let mut is_made = false;
+    for simple in shell::read(line).iter().filter(|simple| !simple.nested) {
+        let words: Vec<&str> = simple.words.iter().map(|word| &**word).collect();
+        let program = words[0];
+        match git_command(&words) {
+            _ if is_made && simple.piped && TABLE.cuts.iter().any(|cut| cut == program) => {}
+            _ if is_made => return false,
+            Some(["commit", args @ ..]) => {
+                if args.iter().any(|arg| skips_hook(arg)) {
+                    return false;
+                }
+                is_made = true;
+            }
+            Some(["add" | "stage" | "mv" | "rm", ..]) => {}
+            _ if TABLE.silent.iter().any(|silent| silent == program) => {}
+            _ => return false,
+        }
+    }
+    is_made
+}
+
+/// Git's command and what stands behind it.
+fn git_command<'a, 'w>(words: &'a [&'w str]) -> Option<&'a [&'w str]> {
+    let mut rest = words.strip_prefix(&["git"])?;
+    while let ["-c" | "-C", _, behind @ ..] = rest {
+        rest = behind;
+    }
+    Some(rest)
+}
+
+/// `-n`, alone or among others: `-anm`.
+fn skips_hook(arg: &str) -> bool {
+    let short = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let flags = short.map(|rest| rest.split(['m', 'F', 'C', 'c', 't', 'u', 'S']).next());
+    flags.flatten().is_some_and(|flags| flags.contains('n'))
 }
 
 /// The checks of a line whose ends are that of the line.
@@ -67,7 +138,12 @@ fn ended(line: &str) -> Option<(&str, bool)> {
 #[serde(deny_unknown_fields)]
 struct Table {
     hints: Vec<String>,
-    faults: Vec<String>,
+    faults: TextPattern,
+    none: TextPattern,
+    commit: TextPattern,
+    off: Vec<String>,
+    silent: Vec<String>,
+    cuts: Vec<String>,
     well: Vec<TextPattern>,
     ill: Vec<TextPattern>,
     #[cfg(test)]
@@ -76,7 +152,7 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("commands/hooks")));
 static HINTS: LazyLock<LiteralFinder> = LazyLock::new(|| LiteralFinder::of(TABLE.hints.clone()));
-static FAULTS: LazyLock<LiteralFinder> = LazyLock::new(|| LiteralFinder::of(TABLE.faults.clone()));
+static OFF: LazyLock<LiteralFinder> = LazyLock::new(|| LiteralFinder::of(TABLE.off.clone()));
 
 #[cfg(test)]
 #[derive(Deserialize)]
@@ -105,6 +181,28 @@ mod tests {
                 format!("{} {end}", check.command)
             });
             assert_eq!(told.collect::<Vec<_>>(), *wants, "{output}");
+        }
+    }
+
+    #[test]
+    fn only_what_a_commit_prints_alone_is_its_hooks() {
+        for (line, wants) in [
+            ("cd shop && git add -A && git commit -m 'Round carts'", true),
+            ("git -c core.pager=cat commit -am x 2>&1 | tail -20", true),
+            ("git commit -q -F- <<E\nRound carts\nE", true),
+            ("git commit -F- <<E\nRound\n\n$ eslint .\nE", false),
+            ("git commit -am x && cat docs/carts.md", false),
+            ("git commit -am x; git log -1 --format=%B", false),
+            ("git commit -am x && git push", false),
+            ("git commit -am x | grep main", false),
+            ("cat docs/carts.md; git commit -am x", false),
+            ("npm run lint; git commit -am x", false),
+            ("git commit --no-verify -m x", false),
+            ("git commit -anm x", false),
+            ("git commit -am main", true),
+            ("HUSKY=0 git commit -m x", false),
+        ] {
+            assert_eq!(shows_hook(line), wants, "{line}");
         }
     }
 }

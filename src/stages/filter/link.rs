@@ -179,11 +179,13 @@ pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     }
 }
 
-/// Notes at the end of open episodes what calls that still wait were to do; `state` is that at the end of the log.
-pub fn note_begun(open: &mut [Episode], state: &FilterState) {
+/// Notes at the end of open episodes what calls that still wait were to do, as far as the policy tells it;
+/// `state` is that at the end of the log.
+pub fn note_begun(open: &mut [Episode], state: &FilterState, policy: &FilterPolicy) {
     for episode in open.iter_mut().filter(|episode| episode.pending_calls > 0) {
         let calls = state.state(&episode.stream).into_iter();
-        let found = calls.flat_map(|fold| fold.waiting_calls()).flat_map(begun);
+        let calls = calls.flat_map(|fold| fold.waiting_calls());
+        let found = calls.flat_map(|call| begun(call, policy));
         if let Some(last) = episode.outline.last_mut() {
             last.findings.extend(found);
         }

@@ -158,6 +158,9 @@ fn what_git_was_told_to_commit_next_is_left() {
         "Action: Bash(git reset -q) → ok, no output",
         "Action: Bash(git restore --staged web) → ok, no output",
         "Action: Bash(git log -1 --oneline) → 0fd2317 a",
+        "Action: Bash(git rm --cached web/b) → rm 'web/b'",
+        "Action: Bash(git checkout HEAD -- web) → ok, no output",
+        "Action: Bash(git status) → nothing to commit, working tree clean",
     ] {
         assert_eq!(left(&[out, git(later)], false), None, "{later}");
     }
@@ -165,6 +168,11 @@ fn what_git_was_told_to_commit_next_is_left() {
         "Action: Bash(cd /tmp/shop && git init && git add .) → ok",
         "Action: Bash(git add -n web) → add 'web/a'",
         "Action: Bash(git worktree add ../b) → ok",
+        "Action: Bash(grep -rn 'git add ' docs) → 4 lines",
+        "Action: Bash(echo 'then run git add -A') → then run git add -A",
+        "Action: Bash(git add --help) → 90 lines",
+        "Action: Bash(cd /home/ada/lib && git add cart.py) → ok, no output",
+        "Action: Bash(grep -q x a || git add a) → ok, no output",
     ] {
         assert_eq!(left(&[git(other)], false), None, "{other}");
     }

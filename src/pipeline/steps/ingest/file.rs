@@ -320,7 +320,7 @@ impl Fold {
         if last {
             open = self.account.finish();
             open.facts.first_prompt = self.first_prompt(&tail);
-            note_begun(&mut tail.open, &self.filter);
+            note_begun(&mut tail.open, &self.filter, &rules.policy);
         }
         let checkpoint = self.checkpoint(log, &tail, last)?;
         let is_due = |reject: &Reject| last || reject.place.offset < tail.from;

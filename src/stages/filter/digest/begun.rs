@@ -3,12 +3,17 @@
 use super::call::DigestCall;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::finding::{BegunStep, Finding};
+use crate::model::policy::{FilterPolicy, Keep};
 use crate::model::resume_state::PendingCall;
 use crate::rules::commands::history::{Act, HistoryAction};
 use crate::rules::tools::AnswerKind;
 
-/// What this call was to do, from what was kept of it: masked. Nothing of calls that only look.
-pub fn begun(pending: &PendingCall) -> Vec<Finding> {
+/// What this call was to do, from what was kept of it: masked. Nothing of calls that only look, nor where the policy leaves
+/// calls out; nothing but the step where it leaves out what they came to.
+pub fn begun(pending: &PendingCall, policy: &FilterPolicy) -> Vec<Finding> {
+    if policy.tool_calls == Keep::Out {
+        return Vec::new();
+    }
     let call = DigestCall::new(&pending.tool, &pending.input, None);
     let found = |step, named: Option<&str>| Finding::Begun {
         step,
@@ -19,7 +24,9 @@ pub fn begun(pending: &PendingCall) -> Vec<Finding> {
         return vec![found(BegunStep::Agent, task)];
     }
     let kept = call.acts().into_iter().filter(|act| !act.away);
-    let steps = kept.filter_map(|act| Some(found(step(&act)?, act.names.as_deref())));
+    let is_named = policy.tool_content != Keep::Out;
+    let named = |act: &Act| act.names.clone().filter(|_| is_named);
+    let steps = kept.filter_map(|act| Some(found(step(&act)?, named(&act).as_deref())));
     steps.collect()
 }
 
@@ -41,6 +48,33 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn what_the_policy_leaves_out_is_not_told_of_calls_without_a_result() {
+        let told = |tool: &str, input, policy: &FilterPolicy| {
+            let pending = PendingCall {
+                tool: tool.to_owned(),
+                input,
+                ..PendingCall::default()
+            };
+            begun(&pending, policy)
+        };
+        let silent = FilterPolicy {
+            tool_calls: Keep::Out,
+            ..FilterPolicy::default()
+        };
+        assert_eq!(told("Task", serde_json::Value::Null, &silent), []);
+        let bare = FilterPolicy {
+            tool_content: Keep::Out,
+            ..FilterPolicy::default()
+        };
+        let commit = json!({"command": "git commit -m 'Round carts once'"});
+        let step = Finding::Begun {
+            step: BegunStep::Commit,
+            named: String::new(),
+        };
+        assert_eq!(told("Bash", commit, &bare), [step]);
+    }
+
+    #[test]
     fn what_a_call_was_to_do_is_known_without_its_result() {
         let told = |tool: &str, input| -> Vec<(BegunStep, String)> {
             let pending = PendingCall {
@@ -48,10 +82,13 @@ mod tests {
                 input: shorten_input(tool, input, &Redactor::default()),
                 ..PendingCall::default()
             };
-            let all = begun(&pending).into_iter().map(|found| match found {
-                Finding::Begun { step, named } => (step, named),
-                other => panic!("{other:?}"),
-            });
+            let all =
+                begun(&pending, &FilterPolicy::default())
+                    .into_iter()
+                    .map(|found| match found {
+                        Finding::Begun { step, named } => (step, named),
+                        other => panic!("{other:?}"),
+                    });
             all.collect()
         };
         let body = "Carts were rounded twice. ".repeat(40);

@@ -14,7 +14,7 @@ use crate::model::entry::CallStatus;
 use crate::model::finding::{FileFate, Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::commands::history::{Act, HistoryAction};
-use crate::rules::commands::{checks_or_tests, hook_checks};
+use crate::rules::commands::hook_checks;
 use crate::rules::secrets::Redactor;
 use crate::rules::settings;
 use crate::rules::test_runners::TestRun;
@@ -92,10 +92,10 @@ impl Ended<'_> {
             said: line::folded(&self.output.masked(&word.said), TEXT_CHARS_MAX).into_owned(),
         }));
         let commits = |act: &Act| act.does == HistoryAction::Commit && !act.away;
-        if has_ended && self.call.acts().iter().any(commits) {
-            let line = self.call.command_line().unwrap_or_default();
+        let acts = has_ended.then(|| self.call.acts()).unwrap_or_default();
+        if acts.iter().any(commits) {
             let is_commit = |found: &Finding| matches!(found, Finding::Commit { .. });
-            let made = found.iter().any(is_commit) && !checks_or_tests(&line);
+            let made = found.iter().any(is_commit) && acts.iter().any(|act| act.hooked);
             let ran = hook_checks(self.output.parts(), made).into_iter();
             found.extend(ran.map(|check| Finding::HookChecked {
                 check:

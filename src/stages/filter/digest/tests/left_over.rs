@@ -135,4 +135,9 @@ fn what_a_commits_hook_checks_is_told_of_commits_only() {
     // the hook may not have printed it
     let both = format!("bun run types; {commit}");
     assert_eq!(checked(&both, tasks), []);
+    let read = format!("{commit} && cat docs/carts.md");
+    let text = "[main 1a2b3c4] Add carts\n 1 file changed, 1 insertion(+)\n$ eslint .\n";
+    assert_eq!(checked(&read, text), []);
+    let long = format!("{long} && cat docs/carts.md");
+    assert_eq!(checked(&long, tasks), [], "what is cut counts too");
 }
