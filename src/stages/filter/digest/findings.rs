@@ -92,7 +92,10 @@ impl Ended<'_> {
             said: line::folded(&self.output.masked(&word.said), TEXT_CHARS_MAX).into_owned(),
         }));
         let commits = |act: &Act| act.does == HistoryAction::Commit && !act.away;
-        let acts = has_ended.then(|| self.call.acts()).unwrap_or_default();
+        let acts = match has_ended {
+            true => self.call.acts(),
+            false => Default::default(),
+        };
         if acts.iter().any(commits) {
             let is_commit = |found: &Finding| matches!(found, Finding::Commit { .. });
             let made = found.iter().any(is_commit) && acts.iter().any(|act| act.hooked);
