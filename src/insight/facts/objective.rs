@@ -11,7 +11,7 @@ mod said;
 use super::ask::ask;
 use super::line::LocatedItem;
 use super::plan_steps::is_lead;
-use super::prompts::{Prompt, exchange, stands_for};
+use super::prompts::{Prompt, stands_for};
 use super::session_context::SessionContext;
 use super::words::{clipped, points_back, shortened};
 use crate::model::exchange::is_bare_command;
@@ -19,7 +19,7 @@ use crate::model::summary::Sourced;
 use crate::rules::requests::{RequestKind, drives};
 use crate::rules::words::is_same;
 use later::{THEN, then};
-use places::{Work, with_files, with_places};
+use places::{Work, with_places};
 use said::{
     NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, PART_CHARS_MIN, Told, WEAK_WORDS_MAX, about, is_asking,
     is_command, is_pointer, is_reply, is_told, says, told, with_closing_quote,
@@ -81,7 +81,6 @@ pub fn asked(
     text.push_str(&later);
     let text = with_places(text, &about);
     let whole = (whole != text).then_some(whole);
-    let text = with_files(text, exchange(lines, first.at));
     Asked {
         whole,
         objective: Some(first.line.source(text)),

@@ -8,10 +8,9 @@ use super::super::session_context::SessionContext;
 use super::super::shipped::shipped;
 use super::super::words::clipped;
 use super::said::{
-    NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, WEAK_WORDS_MAX, about, are_told, is_command, is_told,
+    NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, WEAK_WORDS_MAX, about, are_told, is_command,
 };
 use crate::model::finding::Finding;
-use crate::rules::paths::is_throwaway;
 use crate::rules::requests::{is_move, is_of_pull_request, is_of_work_at_hand};
 use crate::rules::words::{is_same, tokens};
 
@@ -84,46 +83,6 @@ impl Work<'_, '_> {
             size.files, size.added, size.removed
         ))
     }
-}
-
-/// The files that most edits of these items were of, where the text leaves room for them.
-pub(super) fn with_files(text: String, lines: &[LocatedItem<'_>]) -> String {
-    const FILES_MAX: usize = 2;
-    let mut files: Vec<(&str, usize)> = Vec::new();
-    for (_, finding) in found(lines) {
-        let Finding::Changed { path, .. } = finding else {
-            continue;
-        };
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        if is_throwaway(path) {
-            continue;
-        }
-        match files.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, edits)) => *edits += 1,
-            None => files.push((name, 1)),
-        }
-    }
-    let is_few = files.len() <= FILES_MAX;
-    files.retain(|(_, edits)| is_few || *edits > 1);
-    files.sort_by_key(|(_, edits)| std::cmp::Reverse(*edits));
-    let mut text = text;
-    let mut is_first = true;
-    for (name, _) in files.into_iter().take(FILES_MAX) {
-        if is_told(&text, name) {
-            continue;
-        }
-        let longer = match text.strip_suffix(')').filter(|_| text.contains(" (")) {
-            // a subject may have commas
-            Some(open) if is_first => format!("{open}; {name})"),
-            Some(open) => format!("{open}, {name})"),
-            None => format!("{text} ({name})"),
-        };
-        if longer.chars().count() <= OBJECTIVE_CHARS_MAX {
-            text = longer;
-            is_first = false;
-        }
-    }
-    text
 }
 
 /// Of what a pull request or an issue is called.

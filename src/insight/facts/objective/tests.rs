@@ -324,33 +324,6 @@ fn a_review_tells_how_much_was_read() {
 }
 
 #[test]
-fn an_ask_that_says_little_has_the_files_that_were_changed_for_it() {
-    let changed = |path: &str| Finding::Changed {
-        path: path.into(),
-        added: 1,
-        removed: 0,
-    };
-    let told = |findings: &[Finding]| {
-        let lines = [
-            LocatedItem::sample(ItemKind::Prompt, 1, "User: fix the totals of carts", &[]),
-            LocatedItem::sample(ItemKind::Digest, 2, "Action: Edit(a) → +1", findings),
-            LocatedItem::sample(ItemKind::Prompt, 3, "User: thanks", &[]),
-            LocatedItem::sample(ItemKind::Digest, 4, "Action: Edit(b) → +1", &[]),
-        ];
-        let asked = super::asked(&lines, &prompts(&lines), &SessionContext::default());
-        asked.objective.expect("asked").what
-    };
-    let one = [changed("/p/cart.rs"), changed("/tmp/x.rs")];
-    assert_eq!(told(&one), "fix the totals of carts (cart.rs)");
-    let many = ["a", "b", "c", "d"].map(|name| changed(&format!("/p/{name}.rs")));
-    assert_eq!(
-        told(&many),
-        "fix the totals of carts",
-        "none of them more than the others"
-    );
-}
-
-#[test]
 fn later_asks_stand_behind_the_first_one() {
     let edit = [Finding::Changed {
         path: "/p/cart.rs".into(),
@@ -401,6 +374,6 @@ fn later_asks_stand_behind_the_first_one() {
         edited,
     ];
     let wants = "round totals, export carts and translate the page of the shop; \
-        then only: focus only on the export of carts (cart.rs)";
+        then only: focus only on the export of carts";
     assert_eq!(told(&items), wants);
 }
