@@ -84,8 +84,13 @@ pub(super) fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bo
     let after = exchange.iter().rev();
     let after = after.take_while(|other| !std::ptr::eq(*other, line));
     let mut after = after.filter(|other| other.main);
+    let is_report = is_list(line.words());
+    if is_report && after.clone().any(LocatedItem::is_form) {
+        // all was said but for what the form asks
+        return false;
+    }
     after.any(|other| match other.item.kind {
-        ItemKind::Digest => !is_list(line.words()),
+        ItemKind::Digest => !is_report,
         ItemKind::Note => other.words() == INTERRUPTED,
         _ => false,
     })
@@ -94,6 +99,28 @@ pub(super) fn is_cut(exchange: &[LocatedItem<'_>], line: &LocatedItem<'_>) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_is_not_cut_off_with_the_form_behind_it() {
+        let line = |kind, text| LocatedItem::sample(kind, 1, text, &[]);
+        let report = format!(
+            "Agent: No, carts can't be shared yet.\n\n- each page keeps its own{}\n- none of them is stored",
+            ", and so does the shop".repeat(12)
+        );
+        let exchange = |call| {
+            let said = line(ItemKind::Agent, &report);
+            let stopped = line(ItemKind::Note, "Note: interrupted by the user");
+            [said, line(ItemKind::Digest, call), stopped]
+        };
+        let is_cut = |call| {
+            let exchange = exchange(call);
+            is_cut(&exchange, &exchange[0])
+        };
+        assert!(!is_cut(
+            "Action: AskUserQuestion(Which pages?) → refused by the user"
+        ));
+        assert!(is_cut("Action: Bash(make pages) → interrupted"));
+    }
 
     #[test]
     fn what_landed_behind_a_report_is_told_with_it() {

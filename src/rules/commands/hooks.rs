@@ -80,7 +80,7 @@ pub(super) fn shows_hook(line: &str) -> bool {
     let mut is_made = false;
     for simple in shell::read(line).iter().filter(|simple| !simple.nested) {
         let words: Vec<&str> = simple.words.iter().map(|word| &**word).collect();
-        let program = words[0];
+        let program = words.first().copied().unwrap_or_default();
         match git_command(&words) {
             _ if is_made && simple.piped && TABLE.cuts.iter().any(|cut| cut == program) => {}
             _ if is_made => return false,

@@ -39,6 +39,7 @@ pub(super) fn asks_to_choose(words: &str) -> bool {
     let line = folded(line);
     lists_options(words) || line.ends_with('?') && sentences(&line).last().is_some_and(asks_which)
 }
+
 /// A person agreed with what was proposed for the prompt there, and then refused the call for it.
 pub(super) fn is_refused(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>], at: usize) -> bool {
     let mut later = prompts.iter().filter(|prompt| prompt.at > at);
