@@ -274,7 +274,7 @@ fn tell_lone(episodes: &[Found], ctx: &mut Ctx) -> Result<()> {
     let Some(stream) = lone_stream(episodes.iter().map(|found| &found.episode)) else {
         return Ok(());
     };
-    let lone = format!("Only its sub-agent's log is here: {stream}");
+    let lone = format!("Only its sub-agent's log is stored: {stream}");
     ctx.out.words("", "", &ctx.out.paint(Style::Dim, &lone))
 }
 

@@ -61,6 +61,11 @@ pub fn asks_to_undo(prompt: &str) -> bool {
     TABLE.undoes.says(prompt)
 }
 
+/// A person takes there what they asked for back but for a part of it.
+pub fn narrows(sentence: &str) -> bool {
+    TABLE.narrows.says(sentence)
+}
+
 /// A person says there that they undid what the agent had done.
 pub fn has_reverted(sentence: &str) -> bool {
     TABLE.reverted.says(sentence)
@@ -81,6 +86,7 @@ struct Rows<C> {
     fails: C,
     persists: C,
     undoes: C,
+    narrows: C,
     reverted: C,
 }
 
@@ -98,6 +104,7 @@ static TABLE: LazyLock<Rows<SentenceCues>> = LazyLock::new(|| {
         fails: written.fails.into(),
         persists: written.persists.into(),
         undoes: written.undoes.into(),
+        narrows: written.narrows.into(),
         reverted: written.reverted.into(),
     }
 });
@@ -125,6 +132,7 @@ mod tests {
         let says = |words: &str| persists(words).next().is_some();
         written.persists.samples.hold(says);
         written.undoes.samples.hold(asks_to_undo);
+        written.narrows.samples.hold(narrows);
         written.reverted.samples.hold(has_reverted);
     }
 }

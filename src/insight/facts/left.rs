@@ -324,7 +324,7 @@ const AT_END: &str = "The last call may commit the changes";
 pub fn says_uncommitted(step: &str) -> bool {
     let is_begun = || {
         step.strip_prefix(UNSEEN)
-            .is_some_and(|steps| steps.contains("commit"))
+            .is_some_and(|steps| steps.split(", ").any(|step| step.starts_with("commit")))
     };
     [NO_COMMIT, AT_END].contains(&step) || step.starts_with(AFTER_COMMIT) || is_begun()
 }

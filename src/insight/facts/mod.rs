@@ -123,8 +123,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let is_listed = has_tasks || asked.is_some();
     next.extend(asked);
     next.extend(pasted_failures::not_run_since(lines, &prompts));
-    use SessionOutcome::{InProgress, Interrupted};
-    if matches!(outcome, Some(InProgress | Interrupted)) {
+    if is_broken_off(outcome) {
         let asked = || further::last(lines, &prompts, objective.as_ref());
         let broken_off = broken_off::broken_off(lines, &next, is_listed, asked);
         next.extend(broken_off.filter(|step| !begun.repeats(&step.what)));
@@ -157,6 +156,11 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         add_details(&mut summary, lines);
     }
     summary
+}
+
+fn is_broken_off(outcome: Option<SessionOutcome>) -> bool {
+    use SessionOutcome::{InProgress, Interrupted};
+    matches!(outcome, Some(InProgress | Interrupted))
 }
 
 /// What was decided, checked and mended on the way.

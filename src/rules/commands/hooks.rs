@@ -32,11 +32,9 @@ pub fn hook_checks(parts: [&str; 2], made: bool) -> Vec<HookCheck> {
     let lines = parts.iter().flat_map(|part| part.lines());
     let named = lines.filter_map(ended);
     let named = named.map(|(check, passed)| (check.to_owned(), passed));
-    // what a runner of tasks ran went well, or there would be no commit; unless the hook doesn't care
     let ran = made.then(|| before_git(&parts)).flatten();
-    let ran = ran.unwrap_or_default().lines().filter_map(echoed);
-    let ran = ran.flat_map(commands_of).map(|command| (command, true));
-    for (command, passed) in named.chain(ran) {
+    let ran = ran_well(ran.unwrap_or_default()).into_iter();
+    for (command, passed) in named.chain(ran.map(|command| (command, true))) {
         match found.iter_mut().find(|known| known.command == command) {
             // it runs once for each kind of file
             Some(known) => known.passed &= passed,
@@ -46,27 +44,46 @@ pub fn hook_checks(parts: [&str; 2], made: bool) -> Vec<HookCheck> {
     found
 }
 
-/// What stands before the only line in which git tells a commit, as far as nothing is missing between; `None` where some
-/// line before it tells of an error.
+/// Checks that a runner of tasks ran: they went well, or there would be no commit; unless the hook doesn't care, and what they
+/// printed tells of an error. Commands that are printed behind each other may run at once: an error is of any of them.
+fn ran_well(output: &str) -> Vec<String> {
+    let (mut all, mut group) = (Vec::new(), Vec::new());
+    let (mut has_printed, mut is_ill) = (false, false);
+    for line in output.lines() {
+        match echoed(line) {
+            Some(command) => {
+                if std::mem::take(&mut has_printed) {
+                    let ended = std::mem::take(&mut group);
+                    all.extend(ended.into_iter().filter(|_| !is_ill));
+                    is_ill = false;
+                }
+                group.extend(commands_of(command));
+            }
+            // `> shop@1.0.0 lint`
+            None if line.trim().is_empty() || line.starts_with("> ") => {}
+            None => {
+                has_printed = true;
+                is_ill |= tells_error(line);
+            }
+        }
+    }
+    all.extend(group.into_iter().filter(|_| !is_ill));
+    all
+}
+
+/// What stands before the only line in which git tells a commit, as far as nothing is missing between.
 fn before_git<'p>(parts: &'p [Cow<'_, str>; 2]) -> Option<&'p str> {
     let [start, end] = [&*parts[0], &*parts[1]];
     let places = |part| TABLE.commit.regex().find_iter(part);
-    let (before, shown) = match (places(start).next(), places(end).next()) {
-        (Some(at), None) => ("", &start[..at.start()]),
-        (None, Some(at)) => (start, &end[..at.start()]),
-        _ => return None,
-    };
-    let is_only = places(start).chain(places(end)).count() == 1;
-    let lines = || before.lines().chain(shown.lines());
-    (is_only && !lines().any(tells_error)).then_some(shown)
+    let all = [start, end].map(|part| places(part).collect::<Vec<_>>());
+    match &all.each_ref().map(Vec::as_slice) {
+        [[at], []] => Some(&start[..at.start()]),
+        [[], [at]] => Some(&end[..at.start()]),
+        _ => None,
+    }
 }
 
-/// Also where a command of the line only has that in its name: then nobody knows.
 fn tells_error(line: &str) -> bool {
-    // options have such names
-    if line.starts_with("> ") || echoed(line).is_some() {
-        return false;
-    }
     let without = TABLE.none.regex().replace_all(line, "");
     TABLE.faults.regex().is_match(&without)
 }

@@ -19,9 +19,14 @@ fn names_title(keys: &str) -> bool {
     keys.split(',').any(|key| key == "title")
 }
 
+/// A branch that every project has, or what is checked out.
+pub fn is_trunk(name: &str) -> bool {
+    const TRUNKS: [&str; 7] = ["main", "master", "HEAD", "develop", "dev", "trunk", "next"];
+    TRUNKS.contains(&name)
+}
+
 /// It compares all of what is here with where it began: a trunk, a commit by its hash, `BASE...HEAD`.
 pub(super) fn compares_all(args: &[Cow<'_, str>]) -> bool {
-    const TRUNKS: [&str; 6] = ["main", "master", "develop", "dev", "trunk", "next"];
     const FLAGS: [&str; 6] = [
         "--stat",
         "--shortstat",
@@ -47,7 +52,7 @@ pub(super) fn compares_all(args: &[Cow<'_, str>]) -> bool {
             let name = base
                 .strip_prefix("origin/")
                 .or(base.strip_prefix("upstream/"));
-            TRUNKS.contains(&name.unwrap_or(base)) || is_hash(base)
+            name.unwrap_or(base) != "HEAD" && is_trunk(name.unwrap_or(base)) || is_hash(base)
         }
     };
     is_base && flags.iter().all(|flag| FLAGS.contains(flag))

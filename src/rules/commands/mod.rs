@@ -24,6 +24,7 @@ pub use checks::{
     test_commands, watches_ci, whole_test_runs,
 };
 pub use hooks::hook_checks;
+pub use looks::is_trunk;
 pub use said::{CheckWord, OwnChecks};
 pub use standing::{bare, is_setting, standing};
 pub use table::{Class, class};

@@ -140,6 +140,8 @@ fn changes_that_nobody_committed_are_left() {
     assert!(says_uncommitted(later) && says_uncommitted(NO_COMMIT));
     let begun = format!("{UNSEEN}commit “a”");
     assert!(says_uncommitted(&begun) && !says_uncommitted(UNSEEN));
+    let branch = format!("{UNSEEN}branch `fix/commit-hook`, push");
+    assert!(!says_uncommitted(&branch));
 }
 
 #[test]

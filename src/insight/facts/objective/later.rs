@@ -8,6 +8,7 @@ use super::said::{
     Told, WEAK_WORDS_MAX, about, is_asking, is_pointer, is_reply, told, with_closing_quote,
 };
 use crate::model::exchange::{INTERRUPTED, ItemKind};
+use crate::rules::overtaken::narrows;
 use crate::rules::replies::{Reply, offered_act, reply};
 use crate::rules::requests::{RequestKind, asks_something, begins_with_verb};
 use crate::rules::words::sentences;
@@ -129,31 +130,6 @@ fn agreed_act(words: &str) -> Option<String> {
     (!is_rest && !act.contains(" or ")).then_some(act)
 }
 
-/// `focus only on the export`, `no, please only do the first one`: it begins so, and says nothing of how something works.
-fn narrows(text: &str) -> bool {
-    const CUES: [&str; 6] = [
-        "focus only ",
-        "only focus ",
-        "focus just ",
-        "just focus ",
-        "only do ",
-        "do only ",
-    ];
-    const OPENERS: [&str; 8] = [
-        "no, ", "no. ", "no ", "ok, ", "okay, ", "please ", "please, ", "let's ",
-    ];
-    const UNLESS: [&str; 8] = [
-        "n't", " not ", "why", "you", "?", " when ", " if ", " unless ",
-    ];
-    let text = text.to_lowercase().replace('’', "'");
-    let mut rest = text.trim();
-    while let Some(behind) = OPENERS.iter().find_map(|word| rest.strip_prefix(word)) {
-        rest = behind.trim_start();
-    }
-    let begins = CUES.iter().any(|cue| rest.starts_with(cue));
-    begins && !UNLESS.iter().any(|word| text.contains(word))
-}
-
 /// It says of itself what is to be done.
 fn says_task(text: &str) -> bool {
     let is_whole = text.matches('"').count().is_multiple_of(2);
@@ -181,31 +157,4 @@ fn is_no_task(ask: &str) -> bool {
     let is_bare =
         POINTS.iter().any(|end| bare.ends_with(end)) && about(&ask).len() <= WEAK_WORDS_MAX;
     is_bare || CUES.iter().any(|cue| ask.contains(cue))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::narrows;
-
-    #[test]
-    fn only_a_sentence_that_begins_so_narrows() {
-        let narrowing = [
-            "Focus only on the export of carts.",
-            "No, please only do the first page",
-            "Ok, let’s just focus on the totals",
-        ];
-        for text in narrowing {
-            assert!(narrows(text), "{text}");
-        }
-        let others = [
-            "Don't focus only on the carts, mend the totals too.",
-            "Why do you only focus on the carts?",
-            "You only do half of the page",
-            "The page should only do rounding of totals",
-            "Only do rounding when the cart is full",
-        ];
-        for text in others {
-            assert!(!narrows(text), "{text}");
-        }
-    }
 }

@@ -1,5 +1,5 @@
 //! Where an ask is to be carried out, and what it is about where it only points at that: project, branch, pull request, what was
-//! reviewed or shipped, files.
+//! reviewed or shipped.
 
 use super::super::line::{LocatedItem, edits, found};
 use super::super::prompts::{Prompt, exchange};
@@ -11,6 +11,7 @@ use super::said::{
     NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, WEAK_WORDS_MAX, about, are_told, is_command,
 };
 use crate::model::finding::Finding;
+use crate::rules::commands::is_trunk;
 use crate::rules::requests::{is_move, is_of_pull_request, is_of_work_at_hand};
 use crate::rules::words::{is_same, tokens};
 
@@ -32,7 +33,7 @@ impl Work<'_, '_> {
         names.extend(project.map(str::to_owned));
         if is_command || is_of_work_at_hand(&words) {
             let branch = self.context.branch;
-            let branch = branch.filter(|name| !TRUNKS.contains(name) && !is_told(name));
+            let branch = branch.filter(|name| !is_trunk(name) && !is_told(name));
             names.extend(branch.map(str::to_owned));
         }
         let is_of_pull = is_of_pull_request(&words);
@@ -48,9 +49,7 @@ impl Work<'_, '_> {
         names.extend(shipped.filter(|subject| is_about(subject, text, prompt)));
         names
     }
-}
 
-impl Work<'_, '_> {
     /// What the pull request or issue is called that a text names by its number.
     fn looked_up(&self, text: &str, number: Option<u64>) -> Option<String> {
         let number = number.map(|number| format!("#{number}"));
@@ -131,9 +130,6 @@ fn names_it(text: &str, named: &str) -> bool {
         None => !named.is_empty() && has(&named.to_lowercase()),
     }
 }
-
-/// Branches that every project has.
-const TRUNKS: [&str; 7] = ["main", "master", "HEAD", "develop", "dev", "trunk", "next"];
 
 /// With as many of the names behind it as have room: what somebody asked is whole before it is told where.
 pub(super) fn with_places(text: String, about: &[String]) -> String {
