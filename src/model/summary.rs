@@ -29,6 +29,10 @@ pub struct Summary {
     /// What people asked for after that, each in a line with what the agent said to it; of many the first, the
     /// longest, the last.
     pub requests: Vec<Sourced<String>>,
+    /// What the agent said the work came to, at more length: of several requests each with its answer, in the order of
+    /// time. Empty where it answered none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub account: Vec<Sourced<RequestAnswer>>,
     /// Tasks that were finished, in that order.
     pub completed: Vec<Sourced<String>>,
     /// What people chose, approved or said: the surest ones.
@@ -76,6 +80,7 @@ impl Summary {
             .take_if(|result| !episodes.contains(&result.episode));
         retain(&mut self.steps, episodes);
         retain(&mut self.requests, episodes);
+        retain(&mut self.account, episodes);
         retain(&mut self.completed, episodes);
         retain(&mut self.decisions, episodes);
         self.more_decisions = 0;
@@ -192,6 +197,18 @@ pub fn below_masked_home<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     let (_, rest) = rest.split_once(']')?;
     let (_, root) = root.strip_prefix(homes)?.split_once('/')?;
     rest.strip_prefix('/')?.strip_prefix(root)
+}
+
+/// A request and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestAnswer {
+    /// What was asked for, in at most 280 characters; empty where the words of the prompt say nothing of it.
+    pub request: String,
+    /// What the agent said last to it, in lines; empty where it said nothing.
+    pub answer: String,
+    /// Names of the files that were changed for it and again for a later request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_later: Vec<String>,
 }
 
 /// Something with where it was told.

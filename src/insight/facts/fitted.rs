@@ -6,8 +6,8 @@ use super::points::{cut, first_sentences, is_point, more, points_left, without_m
 use crate::rules::reports::{is_cause, is_conclusion, is_proof, restates};
 
 /// More: the summary is a log again; fewer: the result stands behind.
-const LINES_MAX: usize = 30;
-pub const BEGINNING_CHARS_MAX: usize = 2_000;
+pub const LINES_MAX: usize = 40;
+pub const BEGINNING_CHARS_MAX: usize = 2_800;
 
 /// A point of a list says what it is about in its beginning; so all points of a long list have room.
 const POINT_CHARS_MAX: usize = 200;

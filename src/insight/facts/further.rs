@@ -32,7 +32,8 @@ pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
 pub use interrupted::{Next, next_of};
 use last_words::{answers_aside, last_said, said_before_forms, said_so_far, said_until};
-use moved::{MOVED_BYTES_MAX, are_moved, is_bare_errand, is_moved, missed};
+pub use moved::is_bare_errand;
+use moved::{MOVED_BYTES_MAX, are_moved, is_moved, missed};
 pub use offers::words_before;
 use offers::{agreed, with_offer};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,7 +43,7 @@ const REQUESTS_MAX: usize = 14;
 const REQUESTS_LAST: usize = 2;
 
 /// One prompt of many, in a list.
-const REQUEST_CHARS_MAX: usize = 200;
+const REQUEST_CHARS_MAX: usize = 280;
 
 /// A question that nobody answered says nothing with fewer.
 const QUESTION_WORDS_MIN: usize = 4;
@@ -57,9 +58,17 @@ const STATES: [&str; 10] = [
 ];
 
 /// A request that may be listed.
-struct Listed {
-    at: usize,
-    request: Sourced<String>,
+pub struct Listed {
+    /// Where its prompt stands.
+    pub at: usize,
+    /// Where the prompt stands whose answer answers it, if that is more than a remark in passing.
+    pub answered: Option<usize>,
+    /// In a line, with what became of it.
+    pub request: Sourced<String>,
+    /// Of that line, the bytes before what the agent said.
+    pub asked_bytes: usize,
+    /// The objective has its words.
+    pub is_in_objective: bool,
     /// More where more came of it.
     weight: usize,
 }
@@ -76,14 +85,43 @@ pub struct Answers<'a> {
     pub commits: &'a [Sourced<SessionCommit>],
 }
 
-/// All but the first request: of many those that something came of, and the last ones. With what the agent said to
-/// each, where that is known, and where the prompts of these stand.
+/// Requests behind the first one.
+pub struct Requests {
+    /// Of many those that something came of, and the last ones, in the order of time.
+    pub listed: Vec<Listed>,
+    /// How many there are besides.
+    dropped: Vec<Sourced<String>>,
+}
+
+impl Requests {
+    /// Where the prompts of those stand that a list of them tells.
+    pub fn told(&self) -> FxHashSet<usize> {
+        self.shown().map(|listed| listed.at).collect()
+    }
+
+    /// A line each.
+    pub fn lines(&self) -> Vec<Sourced<String>> {
+        let shown = self.shown().map(|listed| listed.request.clone());
+        shown.chain(self.dropped()).collect()
+    }
+
+    /// That there are others, where many were asked.
+    pub fn dropped(&self) -> Option<Sourced<String>> {
+        others_dropped(&self.dropped)
+    }
+
+    fn shown(&self) -> impl Iterator<Item = &Listed> {
+        self.listed.iter().filter(|listed| !listed.is_in_objective)
+    }
+}
+
+/// All but the first request, with what the agent said to each, where that is known.
 pub fn requests(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     first: Option<&Sourced<String>>,
     answers: &Answers<'_>,
-) -> (Vec<Sourced<String>>, FxHashSet<usize>) {
+) -> Requests {
     let answered = answered(lines, prompts, first);
     let others = prompts.iter().enumerate();
     let others = others.filter_map(|(nth, prompt)| Some((nth, prompt, answered[nth]?)));
@@ -112,6 +150,7 @@ pub fn requests(
         let Some(mut text) = said(lines, prompt, answer.as_ref(), failure) else {
             continue;
         };
+        let is_answered = matches!(answer, Some(Answer::Said(_) | Answer::Result));
         let withdrawn = answers.withdrawn.get(&prompt.at).copied();
         let withdrawn = withdrawn.filter(|_| answer.is_none());
         mark(&mut text, withdrawn, is_asked_back);
@@ -128,23 +167,37 @@ pub fn requests(
         }
         // the objective says it, and the result what came of it
         let bare = text.strip_suffix(IN_RESULT).unwrap_or(&text);
-        if bare.len() < text.len() && first.is_some_and(|first| first.what.contains(bare)) {
-            continue;
-        }
+        let is_in_objective =
+            bare.len() < text.len() && first.is_some_and(|first| first.what.contains(bare));
         drop_asked_again(&mut all, &text);
         if all.iter().all(|known| known.request.what != text) {
             let is_work = is_work(exchange(lines, prompt.at));
             all.push(Listed {
                 at: prompt.at,
                 weight: 2 * usize::from(is_work) + usize::from(answer.is_some()),
+                answered: (own.is_none() && is_answered).then_some(answered.at),
+                asked_bytes: asked_bytes(&text, answer.as_ref()),
+                is_in_objective,
                 request: prompt.line.source(text),
             });
         }
     }
     let dropped = drop_least(&mut all);
-    let told = all.iter().map(|listed| listed.at).collect();
-    let all = all.into_iter().map(|listed| listed.request);
-    (all.chain(others_dropped(&dropped)).collect(), told)
+    let listed = all;
+    Requests { listed, dropped }
+}
+
+/// Where a line of a request and its answer goes over to the answer: people write arrows too.
+fn asked_bytes(text: &str, answer: Option<&Answer<'_>>) -> usize {
+    let asked = match answer {
+        Some(Answer::Said(answer) | Answer::Last(answer)) => text.strip_suffix(answer),
+        Some(Answer::Result) => text.strip_suffix(IN_RESULT),
+        None => None,
+    };
+    let asked = asked.map(|asked| asked.strip_suffix(ANSWERED).unwrap_or(asked).len());
+    asked
+        .or_else(|| text.rfind(ANSWERED))
+        .unwrap_or(text.len())
 }
 
 /// Files were changed for it, by the agent or by one that it sent.

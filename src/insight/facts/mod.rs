@@ -3,6 +3,7 @@
 //! Facts of sub-agents count where they are about files, tests and commits; words count only in the main
 //! log.
 
+mod account;
 mod ask;
 mod asks;
 mod begun;
@@ -44,6 +45,7 @@ mod points;
 mod prompts;
 mod prose;
 mod pull_requests;
+mod quoted;
 mod ran;
 mod remarks;
 mod repeats;
@@ -82,7 +84,9 @@ pub use session_context::SessionContext;
 
 use super::outcome::outcome;
 use crate::model::finding::Finding;
-use crate::model::summary::{SessionCommit, SessionOutcome, SettingChange, Sourced, Summary};
+use crate::model::summary::{
+    RequestAnswer, SessionCommit, SessionOutcome, SettingChange, Sourced, Summary,
+};
 use crate::model::test_runs::TestRuns;
 use crate::rules::paths::is_throwaway;
 use line::found;
@@ -130,18 +134,16 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     }
     next.extend(begun.told());
     next.extend(planned::not_carried_out(lines));
-    let told = told(
-        lines,
-        &prompts,
-        shown(&objective, &whole).as_ref(),
-        &commits,
-    );
+    let whole_objective = shown(&objective, &whole);
+    let asked_for = [objective.as_ref(), whole_objective.as_ref()];
+    let told = told(lines, &prompts, asked_for, &commits);
     let mut done = tasks.done;
     repeats::drop_told(&mut done, told.texts());
     let mut summary = Summary {
         result: told.result,
         steps: told.steps,
         requests: told.requests,
+        account: told.account,
         objective,
         asked: whole,
         outcome,
@@ -170,14 +172,12 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.agent_decisions = decided.agent;
     summary.tests = test_runs::test_runs(lines);
     let runs = other_counts::counted(lines);
-    let said = summary.result.iter_mut().chain(&mut summary.steps);
-    said.for_each(|said| other_counts::drop_other_counts(&mut said.what, &runs));
+    texts(summary).for_each(|said| other_counts::drop_other_counts(said, &runs));
     let checks = checks::checks(lines);
     summary.checks = checks.runs;
     if is_all_passed(summary) {
         let listed = [summary.tests.is_some(), !summary.checks.is_empty()];
-        let said = summary.result.iter_mut().chain(&mut summary.steps);
-        said.for_each(|said| repeats::drop_passes(&mut said.what, listed));
+        texts(summary).for_each(|said| repeats::drop_passes(said, listed));
     }
     repeats::drop_decided(&mut summary.requests, &summary.decisions);
     summary.untested =
@@ -209,6 +209,14 @@ fn add_details(summary: &mut Summary, lines: &[LocatedItem<'_>]) {
     summary.next_steps.extend(unverified);
 }
 
+/// What the agent said the work came to.
+fn texts(summary: &mut Summary) -> impl Iterator<Item = &mut String> {
+    let said = summary.result.iter_mut().chain(&mut summary.steps);
+    let answers = summary.account.iter_mut();
+    let answers = answers.map(|told| &mut told.what.answer);
+    said.map(|said| &mut said.what).chain(answers)
+}
+
 /// Checks or tests are listed, and none of them failed last.
 fn is_all_passed(summary: &Summary) -> bool {
     let is_ok = |tests: &Sourced<TestRuns>| {
@@ -236,6 +244,7 @@ struct Told {
     result: Option<Sourced<String>>,
     steps: Vec<Sourced<String>>,
     requests: Vec<Sourced<String>>,
+    account: Vec<Sourced<RequestAnswer>>,
 }
 
 impl Told {
@@ -247,11 +256,11 @@ impl Told {
 /// Answers to later requests say nothing in fewer.
 const ANSWER_CHARS_MIN: usize = 60;
 
-/// Commits have the hashes there that they have at the end.
+/// Commits have the hashes there that they have at the end. The objective comes in its short form and as it is shown.
 fn told(
     lines: &[LocatedItem<'_>],
     prompts: &[prompts::Prompt<'_, '_>],
-    objective: Option<&Sourced<String>>,
+    [short, objective]: [Option<&Sourced<String>>; 2],
     commits: &[Sourced<SessionCommit>],
 ) -> Told {
     let mut came = result::result(lines, prompts, objective);
@@ -268,10 +277,18 @@ fn told(
         withdrawn: &came.withdrawn,
         commits,
     };
-    let (mut requests, listed) = further::requests(lines, prompts, objective, &answers);
-    let mut result = came.result.take();
-    let mut steps = came.rest(&listed);
+    let further = further::requests(lines, prompts, objective, &answers);
+    let mut requests = further.lines();
     let rewritten = rewritten::Rewritten::of(lines, commits);
+    let unwritten = unwritten::Unwritten::of(lines);
+    for (_, said) in &mut came.whole {
+        overtaken.drop_from(said, ANSWER_CHARS_MIN);
+        rewritten.tell(&mut said.what);
+        unwritten.correct(&mut said.what);
+    }
+    let account = account::account(lines, prompts, short, &further, &came);
+    let mut result = came.result.take();
+    let mut steps = came.rest(&further.told());
     let all = result.iter_mut().chain(&mut steps).chain(&mut requests);
     all.for_each(|said| rewritten.tell(&mut said.what));
     if let Some(result) = &result {
@@ -279,7 +296,6 @@ fn told(
             .iter_mut()
             .for_each(|step| repeats::drop_repeated(&mut step.what, &result.what));
     }
-    let unwritten = unwritten::Unwritten::of(lines);
     let all = result.iter_mut().chain(&mut steps);
     all.for_each(|said| unwritten.correct(&mut said.what));
     steps.retain(|step| !step.what.is_empty());
@@ -287,6 +303,7 @@ fn told(
         result,
         steps,
         requests,
+        account,
     }
 }
 

@@ -18,7 +18,8 @@ use crate::model::exchange::is_bare_command;
 use crate::model::summary::Sourced;
 use crate::rules::requests::{RequestKind, drives};
 use crate::rules::words::is_same;
-use later::{THEN, then};
+pub use later::THEN;
+use later::then;
 use places::{Work, with_places};
 use said::{
     NEW_WORDS_MIN, OBJECTIVE_CHARS_MAX, PART_CHARS_MIN, Told, WEAK_WORDS_MAX, about, is_asking,

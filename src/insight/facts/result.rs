@@ -57,6 +57,8 @@ pub struct Results {
     pub told: Vec<usize>,
     /// In the order of time a line for each other request, and for the last, with where its prompt stands.
     pub steps: Vec<(usize, Sourced<String>)>,
+    /// In the order of time what was said to each request, at more length: these are told beside one another.
+    pub whole: Vec<(usize, Sourced<String>)>,
     /// The result is an account of the session.
     pub is_account: bool,
     /// Where prompts stand whose answers were taken back.
@@ -106,6 +108,7 @@ pub fn result(
             ..Results::default()
         };
     };
+    let whole = whole(&answers, &main, main.is_account);
     let opening = match main.is_account {
         true => behind(&mut answers, main.at),
         false => opening(&mut answers, &main, prompts, objective, &withdrawn),
@@ -150,6 +153,7 @@ pub fn result(
         opening,
         told,
         steps,
+        whole,
         is_account: main.is_account,
         withdrawn,
         own,
@@ -296,6 +300,37 @@ fn steps(
     steps.sort_by_key(|(at, _)| *at);
     steps
 }
+
+/// What was said to each request, in the order of time: more of what most was done for and of the last one, a line of
+/// what only led to what came next.
+fn whole(
+    answers: &[Answer<'_, '_>],
+    main: &Answer<'_, '_>,
+    account: bool,
+) -> Vec<(usize, Sourced<String>)> {
+    let mut all: Vec<&Answer<'_, '_>> = answers.iter().chain([main]).collect();
+    all.sort_by_key(|answer| answer.at);
+    let last = all.last().map(|answer| answer.at);
+    let room = WHOLE_CHARS_MAX / (all.len() + 2);
+    let room = room.clamp(WHOLE_CHARS_MIN, WHOLE_CHARS_EACH);
+    let told = all.iter().map(|answer| {
+        let is_large = answer.at == main.at || Some(answer.at) == last;
+        let leads_on = answer.is_menu || answer.is_taken_up && answer.came != Came::Changed;
+        let said = match (all.len() == 1 || account && answer.at == main.at, leads_on) {
+            (true, _) => answer.whole(BEGINNING_CHARS_MAX),
+            (false, true) => answer.step(STEP_BYTES_MAX, "").unwrap_or_default(),
+            (false, false) if is_large => answer.whole(2 * room),
+            (false, false) => answer.whole(room),
+        };
+        (answer.at, answer.line.source(said))
+    });
+    told.filter(|(_, said)| !said.what.is_empty()).collect()
+}
+
+/// Answers that are told beside one another have so much room together, and so much each; more is a log again.
+const WHOLE_CHARS_MAX: usize = 8_000;
+const WHOLE_CHARS_EACH: usize = 1_400;
+const WHOLE_CHARS_MIN: usize = 480;
 
 /// So many answers may be told at more length.
 const FEW_STEPS: usize = 5;

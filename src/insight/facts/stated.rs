@@ -197,7 +197,7 @@ const LINES_READ_MAX: usize = 60;
 const READ_BYTES_MAX: usize = 3 * BEGINNING_CHARS_MAX;
 
 /// `| 2 | Retries | cart.rs |` as `- Retries: cart.rs`; of more columns each is named.
-fn row(line: &str, columns: &[&str]) -> String {
+pub(super) fn row(line: &str, columns: &[&str]) -> String {
     const NAMED_MIN: usize = 3;
     let says = |cell: &str| cell.chars().any(char::is_alphabetic);
     let mut all = cells(line).enumerate().skip_while(|(_, cell)| !says(cell));
@@ -222,7 +222,7 @@ fn row(line: &str, columns: &[&str]) -> String {
     if is_label(&row) { String::new() } else { row }
 }
 
-fn cells(line: &str) -> impl Iterator<Item = &str> {
+pub(super) fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.trim_matches('|').split('|').map(str::trim)
 }
 
@@ -554,7 +554,7 @@ fn is_old_fault(sentence: &str) -> bool {
 }
 
 /// `✅ Done` as `- Done`, `🎯 **Done**` as `**Done**`: what is drawn before words says no more than that they begin.
-fn undecorated(line: &str) -> Cow<'_, str> {
+pub(super) fn undecorated(line: &str) -> Cow<'_, str> {
     let is_drawn = |c: char| is_picture(c) || c == ' ';
     if line.is_ascii() {
         return Cow::Borrowed(line);

@@ -11,8 +11,8 @@ mod shortened;
 mod test_results;
 
 use crate::model::summary::{
-    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, SessionOutcome, Sourced,
-    Summary,
+    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, RequestAnswer,
+    Sourced, Summary,
 };
 use crate::rules::decisions::is_choice;
 use crate::rules::replies::{Reply, reply};
@@ -80,6 +80,7 @@ pub fn sections(summary: &Summary) -> String {
     let requests = summary.requests.iter().map(|request| &request.what);
     let requests = requests.filter(|request| !is_decided(request));
     let requests = requests.map(|request| format!("- {request}"));
+    let requests = requests.filter(|_| !tells_requests(summary));
     section(&mut out, "Further Requests", requests);
     let completed = completed(&untold(summary))
         .into_iter()
@@ -137,6 +138,9 @@ pub fn objective(summary: &Summary) -> Option<&str> {
 
 /// With steps all of it is a list in the order of time.
 fn result(summary: &Summary) -> Vec<String> {
+    if !summary.account.is_empty() {
+        return summary.account.iter().map(answered).collect();
+    }
     let all = summary.result.iter();
     if summary.steps.is_empty() {
         return all.map(|said| said.what.clone()).collect();
@@ -149,6 +153,46 @@ fn result(summary: &Summary) -> Vec<String> {
         false => format!("- {}", said.what.replace('\n', "\n  ")),
     };
     all.iter().map(told).collect()
+}
+
+/// The result tells which request each answer is to.
+fn tells_requests(summary: &Summary) -> bool {
+    let mut account = summary.account.iter();
+    account.any(|told| !told.what.request.is_empty())
+}
+
+/// A request, and behind or below it what came of it.
+fn answered(told: &Sourced<RequestAnswer>) -> String {
+    let RequestAnswer {
+        request,
+        answer,
+        changed_later,
+    } = &told.what;
+    if request.is_empty() {
+        return answer.clone();
+    }
+    let later = changed_again(changed_later);
+    let answer = answer.replace('\n', "\n  ");
+    match answer.contains('\n') || answer.starts_with("- ") {
+        _ if answer.is_empty() => format!("- **{request}**{later}"),
+        true => format!("- **{request}**{later}\n  {answer}"),
+        false => format!("- **{request}**{later} → {answer}"),
+    }
+}
+
+/// ` (changed again later: cart.rs, shop.rs and 2 more)`
+fn changed_again(names: &[String]) -> String {
+    const NAMES_MAX: usize = 3;
+    let shown = names.iter().take(NAMES_MAX);
+    let shown: Vec<&str> = shown.map(String::as_str).collect();
+    let more = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match shown.is_empty() {
+        true => String::new(),
+        false => format!(" (changed again later: {}{more})", shown.join(", ")),
+    }
 }
 
 fn head(summary: &Summary, profile: &str) -> String {
@@ -284,28 +328,15 @@ fn completed(tasks: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Completed tasks that no line of the result tells: most words of each would stand there twice. Where one thing was asked,
-/// the work was completed and its result says what it came to, they say in other words what that says.
+/// Completed tasks: where the agent says what the work came to, they say it in other words.
 fn untold(summary: &Summary) -> Vec<&str> {
     let said = summary.result.iter().chain(&summary.steps);
     let said_bytes: usize = said.map(|said| said.what.len()).sum();
-    let is_over = summary.outcome == Some(SessionOutcome::Completed) && summary.requests.is_empty();
-    if summary.completed.is_empty() || is_over && said_bytes >= TELLING_BYTES_MIN {
+    if said_bytes >= TELLING_BYTES_MIN {
         return Vec::new();
     }
-    let said = summary.result.iter().chain(&summary.steps);
-    let lines = said.flat_map(|said| said.what.lines());
-    let lines: Vec<Vec<String>> = lines.map(content_words).collect();
-    let is_told = |task: &&str| {
-        let words = content_words(task);
-        let tells = |line: &Vec<String>| {
-            let told = words.iter().filter(|word| line.contains(word)).count();
-            told * 3 >= words.len() * 2
-        };
-        !words.is_empty() && lines.iter().any(tells)
-    };
-    let tasks = summary.completed.iter().map(|task| task.what.as_str());
-    tasks.filter(|task| !is_told(task)).collect()
+    let tasks = summary.completed.iter();
+    tasks.map(|task| task.what.as_str()).collect()
 }
 
 /// A shorter result may only say that it is done.

@@ -105,7 +105,9 @@ pub(super) fn numbered(words: &str, agent: &str) -> Vec<Decision> {
         let number = |name: &str| name.parse::<u32>().unwrap_or(0);
         number(one) < number(next)
     });
-    if answers.len() < 2 || !is_in_order.all(|follows| follows) {
+    // numbered points of a report ask nothing
+    let asks = agent.contains('?');
+    if answers.len() < 2 || !asks || !is_in_order.all(|follows| follows) {
         return Vec::new();
     }
     let decision = |(number, answer): &(&str, &str)| {
@@ -182,6 +184,8 @@ mod tests {
             "a list of their own"
         );
         assert_eq!(told("2. no\n1. yes"), []);
+        let report = "1. **Rounding**: half up\n2. The old page is gone.";
+        assert_eq!(numbered("1. half even\n2. bring it back", report), []);
     }
 
     #[test]

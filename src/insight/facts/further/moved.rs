@@ -53,7 +53,7 @@ pub(super) fn missed(asked: &str, exchange: &[LocatedItem<'_>]) -> Option<&'stat
 }
 
 /// `please push`: nothing but that finished work is to be moved on.
-pub(super) fn is_bare_errand(words: &str) -> bool {
+pub fn is_bare_errand(words: &str) -> bool {
     let about = content_words(words);
     let is_short = words.len() <= MOVED_BYTES_MAX && !words.contains('\n');
     is_short

@@ -14,7 +14,7 @@ use crate::rules::requests::{RequestKind, asks_something, begins_with_verb};
 use crate::rules::words::sentences;
 
 /// Stands before an ask of a later prompt.
-pub(super) const THEN: &str = "; then: ";
+pub const THEN: &str = "; then: ";
 
 /// The same of one that takes the first ask back but for a part of it.
 const THEN_ONLY: &str = "; then only: ";

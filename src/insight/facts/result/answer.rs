@@ -6,6 +6,7 @@ use super::super::further::{changes, is_unfinished};
 use super::super::last_words::{is_cut, last_said};
 use super::super::line::LocatedItem;
 use super::super::points::{about_first, cut_late, section_about, without_cause};
+use super::super::quoted::quoted;
 use super::super::remarks::{SO_FAR, led};
 use super::super::stated::{STEP_BYTES_MAX, one_line, stated};
 use super::open::{asks_back, asks_to_choose, proposes, proposes_work};
@@ -146,6 +147,21 @@ impl<'l, 't> Answer<'l, 't> {
         match self.is_partial {
             true => led(SO_FAR, text),
             false => text,
+        }
+    }
+
+    /// The same as the agent wrote it, in so many characters.
+    pub(super) fn whole(&self, chars_max: usize) -> String {
+        let (before, behind) = self.around;
+        let before = self.said[..before].join("\n");
+        let behind = self.said[self.said.len() - behind..].join("\n");
+        let room = chars_max.saturating_sub(before.len() + behind.len());
+        let own = quoted(self.line.words(), room);
+        let all = [before, own, behind].into_iter();
+        let all: Vec<String> = all.filter(|part| !part.is_empty()).collect();
+        match self.is_partial {
+            true => led(SO_FAR, all.join("\n")),
+            false => all.join("\n"),
         }
     }
 
