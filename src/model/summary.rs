@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub struct Summary {
     /// What was asked for: one or two sentences.
     pub objective: Option<Sourced<String>>,
-    /// The same as somebody wrote it, in at most 700 characters and with where; absent where the objective says as
+    /// The same as somebody wrote it, in at most 1,000 characters and with where; absent where the objective says as
     /// much.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,

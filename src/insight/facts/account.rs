@@ -55,6 +55,8 @@ pub(super) fn account(
             None if short.is_empty() => last_words(exchange(lines, listed.at)),
             None => short.to_owned(),
         };
+        let own = own_words(&lines[listed.at], asked);
+        let asked = own.as_deref().unwrap_or(asked);
         all.push((listed.at, told(&listed.request, asked, &answer)));
     }
     if let Some(objective) = objective {
@@ -62,9 +64,7 @@ pub(super) fn account(
         let prompt = asked.find(|prompt| prompt.line.line == objective.line);
         let at = prompt.map_or(0, |prompt| prompt.at);
         let own = came.told.iter().copied().chain([at]);
-        let own = own
-            .filter(|at| !answered.contains(at))
-            .find_map(answer_at);
+        let own = own.filter(|at| !answered.contains(at)).find_map(answer_at);
         answered.extend(own.map(|(at, _)| at));
         let asked = objective.what.split(THEN).next().unwrap_or_default();
         let first = sentences(asked).next().unwrap_or_default();
@@ -83,6 +83,19 @@ pub(super) fn account(
     drop_repeated(&mut all);
     mark_changed(lines, &mut all);
     only_answers(all)
+}
+
+/// A short prompt as it was typed, where `asked` has less of it and doesn't say what became of it.
+fn own_words(prompt: &LocatedItem<'_>, asked: &str) -> Option<String> {
+    const BYTES_MAX: usize = 420;
+    const LINES_MAX: usize = 4;
+    let words = prompt.words().trim();
+    let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_marked = asked.ends_with(')') && !words.ends_with(')');
+    let is_own = words.len() <= BYTES_MAX && words.len() > asked.len() && !is_marked;
+    let is_short = lines.clone().count() <= LINES_MAX
+        && lines.all(|line| !line.starts_with(['<', '`', '{', '[']));
+    (is_own && is_short).then(|| folded(&words.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
 /// What the agent said at the end of an exchange where that is short: `No findings.`

@@ -9,10 +9,10 @@ use crate::rules::requests::{RequestKind, is_formula, is_role, request};
 use crate::rules::words::{content_words, is_same, tokens};
 
 /// More is a document, and buries what came of it.
-const ASK_CHARS_MAX: usize = 700;
+const ASK_CHARS_MAX: usize = 1_000;
 
 /// Of what a pasted document says first.
-const DOCUMENT_CHARS_MAX: usize = 500;
+const DOCUMENT_CHARS_MAX: usize = 900;
 
 /// Of an error that was pasted.
 const ERROR_CHARS_MAX: usize = 200;

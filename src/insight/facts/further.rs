@@ -195,9 +195,7 @@ fn asked_bytes(text: &str, answer: Option<&Answer<'_>>) -> usize {
         None => None,
     };
     let asked = asked.map(|asked| asked.strip_suffix(ANSWERED).unwrap_or(asked).len());
-    asked
-        .or_else(|| text.rfind(ANSWERED))
-        .unwrap_or(text.len())
+    asked.or_else(|| text.rfind(ANSWERED)).unwrap_or(text.len())
 }
 
 /// Files were changed for it, by the agent or by one that it sent.

@@ -3,8 +3,9 @@
 
 use super::code_blocks::Block;
 use super::fitted::{BEGINNING_CHARS_MAX, LINES_MAX, fitted};
+use super::points::is_point;
 use super::sections::{is_rule, without_targets};
-use super::stated::{cells, row, undecorated};
+use super::stated::{cells, row, said, undecorated};
 use super::words::folded;
 
 /// An agent's words in at most so many characters: rows of tables as points, headings as lines of their own. Left out are
@@ -56,7 +57,9 @@ fn lines(words: &str, with_code: bool) -> Vec<String> {
         let bare = line.trim_start();
         if bare.starts_with("```") {
             block = block.behind(bare);
-            let lead = all.last_mut().filter(|_| block == Block::Code && !with_code);
+            let lead = all
+                .last_mut()
+                .filter(|_| block == Block::Code && !with_code);
             if let Some(lead) = lead.filter(|lead| lead.ends_with(':')) {
                 lead.pop();
                 lead.push('…');
@@ -73,6 +76,8 @@ fn lines(words: &str, with_code: bool) -> Vec<String> {
                 continue;
             }
             _ if bare.starts_with('|') => row(bare, &columns),
+            // `All done! Here's a summary of the changes:`
+            _ if all.is_empty() && !is_point(line) && !bare.starts_with('#') => said(line, true),
             _ => text(line),
         };
         if !told.trim().is_empty() && (with_code || !is_code) {
@@ -111,14 +116,17 @@ mod tests {
 
     #[test]
     fn words_that_have_room_are_told_as_they_are() {
-        let words = "The totals are **right** now.\n\n## Changes\n\n- `cart.rs`: rounds once\n  - half up\n\n\
+        let words = "Perfect! Let me sum up:\n\nThe totals are **right** now.\n\n## Changes\n\n- `cart.rs`: rounds once\n  - half up\n\n\
             | Part | State |\n|---|---|\n| shop | done |\n\nIt is made so:\n\n```\nmake page\n```\n\n---\n\nShall I commit it?";
         let wants = "The totals are right now.\nChanges:\n- cart.rs: rounds once\n  - half up\n- shop: done\nIt is made so:\nmake page";
         assert_eq!(quoted(words, 200), wants);
         let wants = wants.replace(":\nmake page", "…");
         assert_eq!(quoted(words, wants.len() + 1), wants);
         assert!(quoted(words, 60).len() <= 60);
-        assert_eq!(without_empty_headings("One:\nTwo:\n- a\nThree:"), "Two:\n- a");
+        assert_eq!(
+            without_empty_headings("One:\nTwo:\n- a\nThree:"),
+            "Two:\n- a"
+        );
         assert_eq!(quoted("Shall I?", 60), "Shall I?");
         assert_eq!(quoted("---\n\n", 60), "");
     }

@@ -11,8 +11,8 @@ mod shortened;
 mod test_results;
 
 use crate::model::summary::{
-    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, RequestAnswer,
-    Sourced, Summary,
+    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, RequestAnswer, Sourced,
+    Summary,
 };
 use crate::rules::decisions::is_choice;
 use crate::rules::replies::{Reply, reply};
@@ -23,6 +23,9 @@ pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
 pub use shortened::short;
 use std::fmt::Write;
+
+/// What stands above several requests with what came of each.
+pub const ANSWERS: &str = "Requests and Answers";
 
 /// What stands above a summary.
 pub const HEADING: &str = "# Session Summary";
@@ -43,9 +46,10 @@ pub fn body(summary: &Summary, profile: &str) -> String {
 }
 
 /// Titles of sections, as a stretch of a summary shows them.
-pub const TITLES: [&str; 17] = [
+pub const TITLES: [&str; 18] = [
     "Objective",
     "Result",
+    ANSWERS,
     "Further Requests",
     "Completed",
     "Root Cause",
@@ -72,7 +76,11 @@ pub fn sections(summary: &Summary) -> String {
     let by_model = Some(inline(&llm.objective)).filter(|told| !told.is_empty());
     let asked = by_model.or(objective.map(str::to_owned));
     section(&mut out, "Objective", asked);
-    section(&mut out, "Result", result(summary));
+    let title = match tells_requests(summary) {
+        true => ANSWERS,
+        false => "Result",
+    };
+    section(&mut out, title, result(summary));
     let is_decided = |request: &str| {
         let mut decisions = summary.decisions.iter();
         decisions.any(|told| told.what.decision == request)

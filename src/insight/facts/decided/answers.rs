@@ -110,8 +110,18 @@ pub(super) fn numbered(words: &str, agent: &str) -> Vec<Decision> {
     if answers.len() < 2 || !asks || !is_in_order.all(|follows| follows) {
         return Vec::new();
     }
+    // a number that stands twice is of two lists
+    let is_of_one = |number: &str| {
+        let lines = agent
+            .lines()
+            .map(|line| line.trim_start_matches([' ', '#', '*', '-']));
+        let own = lines
+            .filter_map(numbered_line)
+            .filter(|(own, _)| *own == number);
+        own.count() <= 1
+    };
     let decision = |(number, answer): &(&str, &str)| {
-        let asked = option_of(agent, number)?;
+        let asked = option_of(agent, number).filter(|_| is_of_one(number))?;
         let decision = Decision {
             decision: (*answer).to_owned(),
             about: Some(format!("{}?", beside(&asked).trim_end_matches('?'))),
@@ -184,6 +194,8 @@ mod tests {
             "a list of their own"
         );
         assert_eq!(told("2. no\n1. yes"), []);
+        let two = "1. Carts\n2. Shops\n\nQuestions:\n\n1. Half up?\n2. Keep the page?";
+        assert_eq!(numbered("1. half even\n2. keep it", two), []);
         let report = "1. **Rounding**: half up\n2. The old page is gone.";
         assert_eq!(numbered("1. half even\n2. bring it back", report), []);
     }
