@@ -6,6 +6,7 @@ mod became;
 mod beside;
 mod interrupted;
 mod last_words;
+mod listed;
 mod moved;
 mod offers;
 
@@ -32,15 +33,12 @@ pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
 pub use interrupted::{Next, next_of};
 use last_words::{answers_aside, last_said, said_before_forms, said_so_far, said_until};
+pub use listed::{Listed, Requests};
 pub use moved::is_bare_errand;
 use moved::{MOVED_BYTES_MAX, are_moved, is_moved, missed};
 pub use offers::words_before;
 use offers::{agreed, with_offer};
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Requests of one session that are listed, and of these the last ones in any case.
-const REQUESTS_MAX: usize = 14;
-const REQUESTS_LAST: usize = 2;
+use rustc_hash::FxHashMap;
 
 /// One prompt of many, in a list.
 const REQUEST_CHARS_MAX: usize = 280;
@@ -57,22 +55,6 @@ const STATES: [&str; 10] = [
     "i ", "it ", "it's ", "that ", "that's ", "this ", "there ", "you ", "does ", "doesn't ",
 ];
 
-/// A request that may be listed.
-pub struct Listed {
-    /// Where its prompt stands.
-    pub at: usize,
-    /// Where the prompt stands whose answer answers it, if that is more than a remark in passing.
-    pub answered: Option<usize>,
-    /// In a line, with what became of it.
-    pub request: Sourced<String>,
-    /// Of that line, the bytes before what the agent said.
-    pub asked_bytes: usize,
-    /// The objective has its words.
-    pub is_in_objective: bool,
-    /// More where more came of it.
-    weight: usize,
-}
-
 /// What the agent said to requests, by where their prompts stand.
 pub struct Answers<'a> {
     /// In a line each.
@@ -83,36 +65,6 @@ pub struct Answers<'a> {
     pub withdrawn: &'a FxHashMap<usize, Withdrawn>,
     /// Those that are left at the end.
     pub commits: &'a [Sourced<SessionCommit>],
-}
-
-/// Requests behind the first one.
-pub struct Requests {
-    /// Of many those that something came of, and the last ones, in the order of time.
-    pub listed: Vec<Listed>,
-    /// How many there are besides.
-    dropped: Vec<Sourced<String>>,
-}
-
-impl Requests {
-    /// Where the prompts of those stand that a list of them tells.
-    pub fn told(&self) -> FxHashSet<usize> {
-        self.shown().map(|listed| listed.at).collect()
-    }
-
-    /// A line each.
-    pub fn lines(&self) -> Vec<Sourced<String>> {
-        let shown = self.shown().map(|listed| listed.request.clone());
-        shown.chain(self.dropped()).collect()
-    }
-
-    /// That there are others, where many were asked.
-    pub fn dropped(&self) -> Option<Sourced<String>> {
-        others_dropped(&self.dropped)
-    }
-
-    fn shown(&self) -> impl Iterator<Item = &Listed> {
-        self.listed.iter().filter(|listed| !listed.is_in_objective)
-    }
 }
 
 /// All but the first request, with what the agent said to each, where that is known.
@@ -182,9 +134,7 @@ pub fn requests(
             });
         }
     }
-    let dropped = drop_least(&mut all);
-    let listed = all;
-    Requests { listed, dropped }
+    Requests::of(all)
 }
 
 /// Where a line of a request and its answer goes over to the answer: people write arrows too.
@@ -201,21 +151,6 @@ fn asked_bytes(text: &str, answer: Option<&Answer<'_>>) -> usize {
 /// Files were changed for it, by the agent or by one that it sent.
 fn is_work(exchange: &[LocatedItem<'_>]) -> bool {
     edits(exchange) > 0 || exchange.iter().any(is_sub_agent)
-}
-
-/// That there are others, where many were asked.
-fn others_dropped(dropped: &[Sourced<String>]) -> Option<Sourced<String>> {
-    let last = dropped.last()?;
-    let noun = if dropped.len() == 1 {
-        "request"
-    } else {
-        "requests"
-    };
-    let what = format!("and {} more {noun}", dropped.len());
-    Some(Sourced {
-        what,
-        ..last.clone()
-    })
 }
 
 /// It is the objective, or only picks what that names.
@@ -273,17 +208,6 @@ fn mark(text: &mut String, withdrawn: Option<Withdrawn>, is_asked_back: bool) {
         None if is_asked_back => text.push_str(ASKED_BACK),
         None => {}
     }
-}
-
-/// Of many those that something came of stay, and the last ones. Gives the others.
-fn drop_least(all: &mut Vec<Listed>) -> Vec<Sourced<String>> {
-    let mut dropped = Vec::new();
-    while all.len() > REQUESTS_MAX {
-        let others = 0..all.len() - REQUESTS_LAST;
-        let least = others.min_by_key(|nth| (all[*nth].weight, all[*nth].request.what.len()));
-        dropped.extend(least.map(|nth| all.remove(nth).request));
-    }
-    dropped
 }
 
 /// What a prompt is answered by instead, where its answer is about what somebody typed meanwhile or was asked in forms, or

@@ -118,7 +118,7 @@ mod tests {
     fn words_that_have_room_are_told_as_they_are() {
         let words = "Perfect! Let me sum up:\n\nThe totals are **right** now.\n\n## Changes\n\n- `cart.rs`: rounds once\n  - half up\n\n\
             | Part | State |\n|---|---|\n| shop | done |\n\nIt is made so:\n\n```\nmake page\n```\n\n---\n\nShall I commit it?";
-        let wants = "The totals are right now.\nChanges:\n- cart.rs: rounds once\n  - half up\n- shop: done\nIt is made so:\nmake page";
+        let wants = "The totals are right now.\nChanges:\n- `cart.rs`: rounds once\n  - half up\n- shop: done\nIt is made so:\nmake page";
         assert_eq!(quoted(words, 200), wants);
         let wants = wants.replace(":\nmake page", "…");
         assert_eq!(quoted(words, wants.len() + 1), wants);

@@ -1,5 +1,6 @@
 //! A summary as Markdown (003 § 4.2, D41).
 
+mod account;
 mod changes;
 mod checks;
 mod commits;
@@ -11,13 +12,13 @@ mod shortened;
 mod test_results;
 
 use crate::model::summary::{
-    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, RequestAnswer, Sourced,
-    Summary,
+    Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, Sourced, Summary,
 };
 use crate::rules::decisions::is_choice;
 use crate::rules::replies::{Reply, reply};
 use crate::rules::requests::is_idle;
 use crate::rules::words::content_words;
+use account::{result, tells_requests};
 pub use commits::{commit, commits};
 pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
@@ -142,65 +143,6 @@ pub fn sections(summary: &Summary) -> String {
 pub fn objective(summary: &Summary) -> Option<&str> {
     let objective = summary.objective.as_ref().map(|said| said.what.as_str());
     summary.asked.as_deref().or(objective)
-}
-
-/// With steps all of it is a list in the order of time.
-fn result(summary: &Summary) -> Vec<String> {
-    if !summary.account.is_empty() {
-        return summary.account.iter().map(answered).collect();
-    }
-    let all = summary.result.iter();
-    if summary.steps.is_empty() {
-        return all.map(|said| said.what.clone()).collect();
-    }
-    let mut all: Vec<&Sourced<String>> = all.chain(&summary.steps).collect();
-    all.sort_by_key(|said| said.line);
-    let told = |said: &&Sourced<String>| match said.what.starts_with("- ") {
-        // points of their own
-        true => said.what.clone(),
-        false => format!("- {}", said.what.replace('\n', "\n  ")),
-    };
-    all.iter().map(told).collect()
-}
-
-/// The result tells which request each answer is to.
-fn tells_requests(summary: &Summary) -> bool {
-    let mut account = summary.account.iter();
-    account.any(|told| !told.what.request.is_empty())
-}
-
-/// A request, and behind or below it what came of it.
-fn answered(told: &Sourced<RequestAnswer>) -> String {
-    let RequestAnswer {
-        request,
-        answer,
-        changed_later,
-    } = &told.what;
-    if request.is_empty() {
-        return answer.clone();
-    }
-    let later = changed_again(changed_later);
-    let answer = answer.replace('\n', "\n  ");
-    match answer.contains('\n') || answer.starts_with("- ") {
-        _ if answer.is_empty() => format!("- **{request}**{later}"),
-        true => format!("- **{request}**{later}\n  {answer}"),
-        false => format!("- **{request}**{later} → {answer}"),
-    }
-}
-
-/// ` (changed again later: cart.rs, shop.rs and 2 more)`
-fn changed_again(names: &[String]) -> String {
-    const NAMES_MAX: usize = 3;
-    let shown = names.iter().take(NAMES_MAX);
-    let shown: Vec<&str> = shown.map(String::as_str).collect();
-    let more = match names.len() - shown.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    match shown.is_empty() {
-        true => String::new(),
-        false => format!(" (changed again later: {}{more})", shown.join(", ")),
-    }
 }
 
 fn head(summary: &Summary, profile: &str) -> String {
@@ -417,52 +359,18 @@ mod tests {
     }
 
     #[test]
-    fn what_the_result_tells_is_not_completed_once_more() {
-        let text = |result: &str| {
-            let done = ["Round the cart once", "Add a test of the export", "…"];
+    fn tasks_are_listed_where_the_agent_said_little() {
+        let lists = |result: &str| {
             let summary = Summary {
-                objective: Some(sourced(1, "Add a test of the export.".into())),
                 result: Some(sourced(1, result.into())),
-                completed: done.map(|task| sourced(1, task.into())).to_vec(),
-                ..Summary::default()
-            };
-            markdown(&summary, "fixing (1.0)")
-        };
-        let told = text(
-            "- The cart is rounded once, at its end: `round` is called in one place.\n- The cart's export is slow.",
-        );
-        let wants = "## Completed\n- Add a test of the export\n- …\n";
-        assert!(told.contains(wants), "{told}");
-        let untold = text("The cart is quick.\nAll of it was to round once.");
-        assert!(
-            untold.contains("- Round the cart once\n"),
-            "no line has most of it: {untold}"
-        );
-    }
-
-    #[test]
-    fn tasks_of_one_ask_are_told_by_a_long_result_of_completed_work() {
-        let lists = |outcome, result: &str, further: &[&str]| {
-            let summary = Summary {
-                outcome: Some(outcome),
-                result: Some(sourced(1, result.into())),
-                requests: further
-                    .iter()
-                    .map(|one| sourced(2, (*one).into()))
-                    .collect(),
                 completed: vec![sourced(1, "Round the cart once".into())],
                 ..Summary::default()
             };
-            markdown(&summary, "fixing (1.0)").contains("## Completed")
+            markdown(&summary, "fixing (1.0)").contains("## Completed\n- Round the cart once\n")
         };
-        let long = "Totals are exact now, whatever was ordered. ".repeat(8);
-        assert!(!lists(SessionOutcome::Completed, &long, &[]));
-        assert!(lists(SessionOutcome::Completed, "Totals are exact.", &[]));
-        assert!(lists(SessionOutcome::InProgress, &long, &[]));
-        assert!(lists(
-            SessionOutcome::Completed,
-            &long,
-            &["drop the old carts"]
+        assert!(lists("Totals are exact."));
+        assert!(!lists(
+            &"Totals are exact now, whatever was ordered. ".repeat(8)
         ));
     }
 

@@ -24,7 +24,7 @@ fn listed(items: &[(ItemKind, &str)]) -> Vec<String> {
         .map(|(nth, (kind, text))| LocatedItem::sample(*kind, nth as u64, text, &[]))
         .collect();
     let first = lines[0].source(String::new());
-    let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &of(&[]));
+    let told = requests(&lines, &prompts(&lines), Some(&first), &of(&[])).lines();
     told.into_iter().map(|told| told.what).collect()
 }
 
@@ -293,7 +293,7 @@ fn an_answer_that_was_taken_back_is_not_told() {
         withdrawn: &withdrawn,
         commits: &[],
     };
-    let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+    let told = requests(&lines, &prompts(&lines), Some(&first), &answers).lines();
     let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
     assert_eq!(
         told,
@@ -359,7 +359,8 @@ fn a_request_says_what_became_of_it() {
     let answer = lines[6].source("It rounded twice.".to_owned());
     let answers = [(5, answer)];
     let answers = of(&answers);
-    let (told, at) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+    let all = requests(&lines, &prompts(&lines), Some(&first), &answers);
+    let (told, at) = (all.lines(), all.told());
     assert_eq!(at.len(), told.len());
     let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
     assert!(asks_for_nothing("I was mistaken") && asks_for_nothing("2 and 3"));
@@ -399,7 +400,7 @@ fn a_commit_that_failed_is_told_with_what_the_agent_says() {
             line(6, ItemKind::Agent, said, &[]),
         ];
         let first = lines[0].source(String::new());
-        let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &of(&[]));
+        let told = requests(&lines, &prompts(&lines), Some(&first), &of(&[])).lines();
         let told: Vec<String> = told.into_iter().map(|told| told.what).collect();
         let last = last(&lines, &prompts(&lines), Some(&first));
         (told, last.map(|last| last.what))
@@ -541,7 +542,7 @@ fn who_agrees_to_a_commit_asked_for_no_more() {
             LocatedItem::sample(ItemKind::Agent, 5, files, &[]),
         ];
         let first = lines[0].source(String::new());
-        let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &of(&[]));
+        let told = requests(&lines, &prompts(&lines), Some(&first), &of(&[])).lines();
         told.len()
     };
     assert_eq!(told(&commit), 0);
@@ -568,7 +569,7 @@ fn a_short_request_that_files_were_changed_for_is_listed() {
             in_result: &[2],
             ..of(&[])
         };
-        let (told, _) = requests(&lines, &prompts(&lines), Some(&first), &answers);
+        let told = requests(&lines, &prompts(&lines), Some(&first), &answers).lines();
         told.into_iter()
             .map(|told| told.what)
             .collect::<Vec<String>>()
