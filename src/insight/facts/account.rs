@@ -1,7 +1,7 @@
 //! What a session came to, in the agent's words: of several requests each with its answer, in the order of time. What was so
 //! then stands before what came of the next one, and doesn't pass for how it ended.
 
-use super::further::{ANSWERED, Requests, is_bare_errand};
+use super::further::{ANSWERED, LaterRequests, is_bare_errand};
 use super::line::LocatedItem;
 use super::objective::THEN;
 use super::prompts::{Prompt, exchange};
@@ -26,7 +26,7 @@ pub(super) fn account(
     lines: &[LocatedItem<'_>],
     prompts: &[Prompt<'_, '_>],
     objective: Option<&Sourced<String>>,
-    requests: &Requests,
+    requests: &LaterRequests,
     came: &Results,
 ) -> Vec<Sourced<RequestAnswer>> {
     let answer_at = |at: usize| came.whole.iter().find(|(of, _)| *of == at);

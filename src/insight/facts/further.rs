@@ -33,7 +33,7 @@ pub use became::{changes, is_unfinished};
 use beside::{is_dependent, with_error, with_quoted};
 pub use interrupted::{Next, next_of};
 use last_words::{answers_aside, last_said, said_before_forms, said_so_far, said_until};
-pub use listed::{Listed, Requests};
+pub use listed::{LaterRequests, ListedRequest};
 pub use moved::is_bare_errand;
 use moved::{MOVED_BYTES_MAX, are_moved, is_moved, missed};
 pub use offers::words_before;
@@ -73,11 +73,11 @@ pub fn requests(
     prompts: &[Prompt<'_, '_>],
     first: Option<&Sourced<String>>,
     answers: &Answers<'_>,
-) -> Requests {
+) -> LaterRequests {
     let answered = answered(lines, prompts, first);
     let others = prompts.iter().enumerate();
     let others = others.filter_map(|(nth, prompt)| Some((nth, prompt, answered[nth]?)));
-    let mut all: Vec<Listed> = Vec::new();
+    let mut all: Vec<ListedRequest> = Vec::new();
     let mut of_asides = Vec::new();
     for (nth, prompt, answered) in others {
         let answer = answers.steps.iter().find(|(at, _)| *at == answered.at);
@@ -124,7 +124,7 @@ pub fn requests(
         drop_asked_again(&mut all, &text);
         if all.iter().all(|known| known.request.what != text) {
             let is_work = is_work(exchange(lines, prompt.at));
-            all.push(Listed {
+            all.push(ListedRequest {
                 at: prompt.at,
                 weight: 2 * usize::from(is_work) + usize::from(answer.is_some()),
                 answered: (own.is_none() && is_answered).then_some(answered.at),
@@ -134,7 +134,7 @@ pub fn requests(
             });
         }
     }
-    Requests::of(all)
+    LaterRequests::of(all)
 }
 
 /// Where a line of a request and its answer goes over to the answer: people write arrows too.
@@ -190,7 +190,7 @@ fn answered<'p, 'l, 't>(
 }
 
 /// Who was interrupted asks again: of the same request with an answer and one without, the answered one is listed.
-fn drop_asked_again(all: &mut Vec<Listed>, text: &str) {
+fn drop_asked_again(all: &mut Vec<ListedRequest>, text: &str) {
     if let Some((asked, _)) = text.split_once(ANSWERED) {
         all.retain(|known| known.request.what != asked);
     }

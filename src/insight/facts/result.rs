@@ -108,7 +108,7 @@ pub fn result(
             ..Results::default()
         };
     };
-    let whole = whole(&answers, &main, main.is_account);
+    let whole = whole(&answers, &main);
     let opening = match main.is_account {
         true => behind(&mut answers, main.at),
         false => opening(&mut answers, &main, prompts, objective, &withdrawn),
@@ -132,12 +132,11 @@ pub fn result(
     let ended = opening
         .as_ref()
         .and_then(|first| ended(first, &answers, main.at, prompts));
-    let told = opening.iter().map(|answer| answer.at);
-    let told = told.chain([main.at]).collect();
+    let told = opening.iter().map(|answer| answer.at).chain([main.at]);
+    let told = told.collect();
     let opening = opening.map(|answer| answer.line.source(opening_text(lines, &answer, &main)));
-    let mut seen: Vec<String> = opening.iter().map(|said| said.what.clone()).collect();
-    seen.push(text.clone());
-    drop_told(&mut steps, seen);
+    let seen = opening.iter().map(|said| said.what.clone());
+    drop_told(&mut steps, seen.chain([text.clone()]).collect());
     let own = own(&answers, &main, last);
     if opening.is_some() && !main.is_account && text.lines().next().is_some_and(is_point) {
         text = match asked(prompts, main.at) {
@@ -303,11 +302,7 @@ fn steps(
 
 /// What was said to each request, in the order of time: more of what most was done for and of the last one, a line of
 /// what only led to what came next.
-fn whole(
-    answers: &[Answer<'_, '_>],
-    main: &Answer<'_, '_>,
-    account: bool,
-) -> Vec<(usize, Sourced<String>)> {
+fn whole(answers: &[Answer<'_, '_>], main: &Answer<'_, '_>) -> Vec<(usize, Sourced<String>)> {
     let mut all: Vec<&Answer<'_, '_>> = answers.iter().chain([main]).collect();
     all.sort_by_key(|answer| answer.at);
     let last = all.last().map(|answer| answer.at);
@@ -316,7 +311,10 @@ fn whole(
     let told = all.iter().map(|answer| {
         let is_large = answer.at == main.at || Some(answer.at) == last;
         let leads_on = answer.is_menu || answer.is_taken_up && answer.came != Came::Changed;
-        let said = match (all.len() == 1 || account && answer.at == main.at, leads_on) {
+        let said = match (
+            all.len() == 1 || main.is_account && answer.at == main.at,
+            leads_on,
+        ) {
             (true, _) => answer.whole(BEGINNING_CHARS_MAX),
             (false, true) => answer.step(STEP_BYTES_MAX, "").unwrap_or_default(),
             (false, false) if is_large => answer.whole(2 * room),

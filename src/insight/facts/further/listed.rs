@@ -3,12 +3,12 @@
 use crate::model::summary::Sourced;
 use rustc_hash::FxHashSet;
 
-/// Requests of one session that are listed, and of these the last ones in any case.
-const REQUESTS_MAX: usize = 14;
+/// LaterRequests of one session that are listed, and of these the last ones in any case.
+pub(super) const REQUESTS_MAX: usize = 14;
 const REQUESTS_LAST: usize = 2;
 
 /// A request that may be listed.
-pub struct Listed {
+pub struct ListedRequest {
     /// Where its prompt stands.
     pub at: usize,
     /// Where the prompt stands whose answer answers it, if that is more than a remark in passing.
@@ -23,19 +23,19 @@ pub struct Listed {
     pub(super) weight: usize,
 }
 
-/// Requests behind the first one.
-pub struct Requests {
+/// LaterRequests behind the first one.
+pub struct LaterRequests {
     /// Of many those that something came of, and the last ones, in the order of time.
-    pub listed: Vec<Listed>,
+    pub listed: Vec<ListedRequest>,
     /// How many there are besides.
     dropped: Vec<Sourced<String>>,
 }
 
-impl Requests {
+impl LaterRequests {
     /// Of all in the order of time.
-    pub(super) fn of(mut listed: Vec<Listed>) -> Requests {
+    pub(super) fn of(mut listed: Vec<ListedRequest>) -> LaterRequests {
         let dropped = drop_least(&mut listed);
-        Requests { listed, dropped }
+        LaterRequests { listed, dropped }
     }
 
     /// Where the prompts of those stand that a list of them tells.
@@ -54,7 +54,7 @@ impl Requests {
         others_dropped(&self.dropped)
     }
 
-    fn shown(&self) -> impl Iterator<Item = &Listed> {
+    fn shown(&self) -> impl Iterator<Item = &ListedRequest> {
         self.listed.iter().filter(|listed| !listed.is_in_objective)
     }
 }
@@ -75,7 +75,7 @@ fn others_dropped(dropped: &[Sourced<String>]) -> Option<Sourced<String>> {
 }
 
 /// Of many those that something came of stay, and the last ones. Gives the others.
-fn drop_least(all: &mut Vec<Listed>) -> Vec<Sourced<String>> {
+fn drop_least(all: &mut Vec<ListedRequest>) -> Vec<Sourced<String>> {
     let mut dropped = Vec::new();
     while all.len() > REQUESTS_MAX {
         let others = 0..all.len() - REQUESTS_LAST;

@@ -1,5 +1,6 @@
 //! Which later requests are listed, and with what answer.
 
+use super::listed::REQUESTS_MAX;
 use super::*;
 use crate::insight::facts::prompts::prompts;
 use crate::model::exchange::ItemKind;
