@@ -348,11 +348,14 @@ impl Told {
     }
 
     fn count_result(&mut self, row: &Labelled, summary: &Summary) {
-        let told = summary.result.iter().chain(&summary.steps);
-        let told = told.map(|said| said.what.as_str());
+        // what is shown, and in its stead where the agent answered nothing
+        let account = summary.account.iter().map(|told| &*told.what.answer);
+        let short = summary.result.iter().chain(&summary.steps);
+        let short = short.filter(|_| summary.account.is_empty());
         let answers = summary.requests.iter();
         let answers = answers.filter_map(|said| Some(said.what.split_once(ANSWERED)?.1));
-        let told: Vec<&str> = told.chain(answers).collect();
+        let told = account.chain(short.map(|said| &*said.what)).chain(answers);
+        let told: Vec<&str> = told.collect();
         if !row.result.is_empty() {
             self.result.count(&row.id, &row.result, &told.join(" "));
         }
