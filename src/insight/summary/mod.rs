@@ -9,6 +9,7 @@ mod file_list;
 mod sections;
 mod shortened;
 mod test_results;
+mod title;
 
 use crate::model::summary::{
     Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, SessionOutcome, Sourced,
@@ -23,6 +24,7 @@ pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
 pub use shortened::short;
 use std::fmt::Write;
+pub use title::title;
 
 /// What stands above a summary.
 pub const HEADING: &str = "# Session Summary";
