@@ -21,6 +21,7 @@ pub fn document(activity: &Activity) -> Value {
         "signals": activity.signals,
         "strength": activity.strength,
         "primary": word(activity.primary),
+        "sure": activity.sure.map(Dimension::as_str),
         "profile": activity.profile(),
     })
 }
@@ -28,4 +29,12 @@ pub fn document(activity: &Activity) -> Value {
 /// The name of a primary dimension.
 pub fn word(primary: Option<Dimension>) -> &'static str {
     primary.map_or(MIXED, Dimension::as_str)
+}
+
+/// What kind of work it was, in a word where that is sure, or with all that was found where more is asked for.
+pub fn kind(activity: &Activity, is_verbose: bool) -> String {
+    match is_verbose {
+        true => activity.profile(),
+        false => activity.word().to_owned(),
+    }
 }

@@ -18,8 +18,9 @@ use crate::memory::scopes::Scope;
 use crate::memory::session_activity::Judge;
 use crate::memory::session_hits::{SessionAnswer, is_of_a_talk, recall_sessions, ungrouped};
 use crate::memory::session_outcome::outcome_of;
+use crate::memory::session_summary::title_of;
 use crate::memory::when::When;
-use crate::model::activity::{ActivityTally, Dimension};
+use crate::model::activity::ActivityTally;
 use crate::model::embedding::Meaning;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
@@ -260,11 +261,12 @@ impl Printer<'_> {
     }
 
     fn print(&self, hit: &Hit, (id, part): (&str, Option<String>), ctx: &mut Ctx) -> Result<()> {
-        let title = match (&hit.session_title, hit.title.is_empty() || part.is_none()) {
-            (Some(title), true) => title,
-            _ => &hit.title,
-        };
-        let title = ctx.out.paint(Style::Bold, &human::title(&plain(title)));
+        let row = self.store.session(&hit.session)?;
+        let is_whole = hit.title.is_empty() || part.is_none();
+        let named = row.as_ref().filter(|_| is_whole);
+        let named = named.map(|row| title_of(row, self.store)).transpose()?;
+        let title = named.flatten().unwrap_or_else(|| hit.title.clone());
+        let title = ctx.out.paint(Style::Bold, &human::title(&plain(&title)));
         let has_doer = hit.is_of_a_log() || hit.source.has_doer() || part.is_none();
         let agent = if has_doer { hit.agent.as_str() } else { "" };
         let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
@@ -275,17 +277,13 @@ impl Printer<'_> {
             part.unwrap_or_default(),
         ];
         if is_of_a_talk(hit) {
-            let work = self
-                .judge
-                .activity(&self.store.activity(&hit.session)?)
-                .primary;
-            let row = self.store.session(&hit.session)?;
+            let work = self.judge.activity(&self.store.activity(&hit.session)?);
             let ended = row.and_then(|row| row.session.facts.ended);
             cells.push(session_filters::outcome(
                 outcome_of(self.store, &hit.session)?,
                 is_quiet(ended.or(hit.valid_at), ctx.now),
             ));
-            cells.push(work.map_or("", Dimension::as_str).to_owned());
+            cells.push(work.word().to_owned());
         }
         cells.extend(by_meaning.then(|| "by meaning".to_owned()));
         ctx.out.text(entry(id, &title, &cells, ctx.out.columns()))?;

@@ -6,7 +6,6 @@ use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::memory::session_activity::{Judge, Order};
-use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::title_of;
 use crate::model::activity::Activity;
@@ -53,11 +52,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let judge = ctx.judge()?;
     let store = ctx.reader()?;
     let rows = listed(args, filter, &store, &judge)?;
-    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     if ctx.out.json {
         let list = rows.iter().map(|(row, activity)| {
             let outcome = outcome_of(&store, &row.session.id)?;
-            let length = length_of(&store, &row.session.id, gap_ms)?;
+            let length = store.length(&row.session.id)?;
             document(row, activity, (outcome, length), ctx)
         });
         let list: Vec<Value> = list.collect::<Result<_>>()?;
@@ -70,7 +68,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         rows: Vec::with_capacity(rows.len()),
     };
     for (row, activity) in &rows {
-        list.rows.push(cells(row, activity, (&store, gap_ms), ctx)?);
+        list.rows.push(cells(row, activity, &store, ctx)?);
     }
     ctx.out.text(list.text(ctx.out.columns()))?;
     if rows.is_empty() {
@@ -124,7 +122,7 @@ fn last_episode(session: &str, store: &Store) -> Result<Option<Time>> {
 fn cells(
     row: &SessionRow,
     activity: &Activity,
-    (store, gap_ms): (&Store, i64),
+    store: &Store,
     ctx: &mut Ctx,
 ) -> Result<Vec<String>> {
     let session = &row.session;
@@ -142,10 +140,10 @@ fn cells(
     let title = plain(title.as_deref().unwrap_or("(no title)"));
     let title = ctx.out.paint(Style::Bold, &human::title(&title));
     match ctx.verbose {
-        false => cells.extend([activity::word(activity.primary).to_owned(), title]),
+        false => cells.extend([activity.word().to_owned(), title]),
         true => {
-            let length = length_of(store, &session.id, gap_ms)?;
-            let length = length.map(|length| format!(" in {}", length.shown()));
+            let length = store.length(&session.id)?.and_then(SessionLength::shown);
+            let length = length.map(|length| format!(" in {length}"));
             let (episodes, bytes) = (
                 human::plural(row.episodes, "episode"),
                 human::bytes(row.body_bytes),

@@ -13,7 +13,6 @@ use super::{activity, session_filters, sessions};
 use crate::agents::registry;
 use crate::insight::summary::sections;
 use crate::memory::session_activity::{Judge, Segment, segments};
-use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::sections_beside;
 use crate::model::activity::ExchangeTally;
@@ -79,8 +78,6 @@ impl Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let judge = ctx.judge()?;
-    // neither segments nor lengths are stored: they follow the gap that is set now
-    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let seen = session_filters::seen(args.allow_untrusted, &store, ctx)?;
     let (id, line) = from_line::place(&args.id);
     let row = store.session_with_agents(id, seen.as_deref())?;
@@ -120,7 +117,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let work = Work {
             activity: work,
             outcome: outcome_of(&store, &found.session)?,
-            length: length_of(&store, &found.session, gap_ms)?,
+            length: store.length(&found.session)?,
         };
         let facts = store.file_facts(found.episode.id)?;
         let shown = ShownEpisode {
@@ -208,6 +205,7 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         llm_summary,
         episodes,
     } = shown;
+    // they aren't stored: they follow the gap that is set now
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let segments = segments(episodes.iter().map(|found| &found.episode), gap_ms);
     if ctx.out.json {
@@ -228,9 +226,8 @@ fn show_session(shown: &ShownSession, full: bool, judge: &Judge, ctx: &mut Ctx) 
         return Ok(Exit::Done);
     }
     ctx.out.page(&ctx.env.vars)?;
-    let asked = summary.objective.as_ref().map(|said| said.what.as_str());
-    let title = row.title.as_deref().or(last_title(episodes)).or(asked);
-    let title = title.unwrap_or("(no title)");
+    let title = shown.title();
+    let title = title.as_deref().unwrap_or("(no title)");
     let shown = human::whole_title(title);
     ctx.out
         .words("", "", &ctx.out.paint(Style::Bold, &plain(&shown)))?;
@@ -286,13 +283,6 @@ fn lone_stream<'f>(episodes: impl Iterator<Item = &'f Episode>) -> Option<&'f st
     streams.all(|stream| stream == Some(first)).then_some(first)
 }
 
-/// By it a search shows a session without a title, as a sub-agent's log alone.
-fn last_title(episodes: &[Found]) -> Option<&str> {
-    let said = episodes.iter().rev();
-    let mut titles = said.map(|found| found.episode.title.as_str());
-    titles.find(|title| !title.is_empty())
-}
-
 fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
     let (found, work, row) = (&shown.found, &shown.work, shown.row.as_ref());
     if ctx.out.json {
@@ -333,14 +323,15 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// `2026-05-31 21:14 to 22:02, 3 episodes, fixing (1.0)`.
+/// `2026-05-31 21:14 to 22:02, 3 episodes, fixing`.
 fn segment_line(segment: &Segment<'_>, judge: &Judge, ctx: &Ctx) -> String {
+    let kind = activity::kind(&judge.activity(&segment.tally()), ctx.verbose);
+    let gap = if kind.is_empty() { "" } else { ", " };
     format!(
-        "  {} to {}, {}, {}",
+        "  {} to {}, {}{gap}{kind}",
         human::time(segment.from, ctx.zone),
         human::time(segment.to, ctx.zone),
         human::plural(segment.episodes.len() as u64, "episode"),
-        judge.activity(&segment.tally()).profile()
     )
 }
 

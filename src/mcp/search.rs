@@ -13,6 +13,7 @@ use crate::memory::rank::Near;
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
 use crate::memory::scopes::Scope;
 use crate::memory::session_outcome::outcome_of;
+use crate::memory::session_summary::title_of;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
@@ -513,7 +514,7 @@ fn session(
     let facts = &session.facts;
     let mut text = format!(
         "{}\n{} {} {} session {}, {}",
-        titled(row),
+        titled(title_of(row, store)?),
         here.origin(&session.namespace, &session.project_path),
         minute(facts.ended.or(facts.started)),
         session.agent.as_str(),

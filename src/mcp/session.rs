@@ -6,10 +6,10 @@ use super::here::{Here, minute};
 use crate::insight::summary::body;
 use crate::memory::classifiers;
 use crate::memory::session_activity::Judge;
-use crate::memory::session_length::length_of;
-use crate::memory::session_summary::shown_summary;
+use crate::memory::session_summary::{shown_summary, title_in, title_of};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human;
+use crate::model::session::SessionLength;
 use crate::rules::orders;
 use crate::store::{Found, SessionFilter, SessionRow, Store};
 use schemars::JsonSchema;
@@ -95,20 +95,22 @@ pub fn list(here: &Here, cursor: Option<&str>) -> Result<(Vec<Listed>, Option<St
         limit: u32::try_from(until.saturating_add(1)).ok(),
         ..SessionFilter::default()
     })?;
+    let store = here.store()?;
     let listed = rows.iter().skip(from).take(RESOURCES).map(|row| {
         let session = &row.session;
-        Listed {
+        Ok(Listed {
             uri: format!("{SCHEME}{}", session.id),
-            title: titled(row),
+            title: titled(title_of(row, &store)?),
             origin: format!(
                 "{} {}",
                 here.origin(&session.namespace, &session.project_path),
                 minute(session.facts.ended.or(session.facts.started))
             ),
-        }
+        })
     });
+    let listed = listed.collect::<Result<_, Error>>()?;
     let next = (rows.len() > until).then(|| until.to_string());
-    Ok((listed.collect(), next))
+    Ok((listed, next))
 }
 
 /// The summary of the session at this address.
@@ -137,9 +139,9 @@ fn find(here: &Here, store: &Store, id: &str) -> Result<SessionRow, Error> {
 }
 
 /// What a session is called, without orders; one that was cut when it was stored says so.
-pub(super) fn titled(row: &SessionRow) -> String {
-    let title = row.title.as_deref().unwrap_or("(no title)");
-    orders::without(&human::whole_title(title)).into_owned()
+pub(super) fn titled(title: Option<String>) -> String {
+    let title = title.unwrap_or_else(|| "(no title)".to_owned());
+    orders::without(&human::whole_title(&title)).into_owned()
 }
 
 fn summary(
@@ -152,17 +154,17 @@ fn summary(
     let hides = here.hides_paths_of(&session.project_path);
     let (summary, _) = shown_summary(store, row, episodes, hides)?;
     let facts = &session.facts;
-    let length = length_of(store, &session.id, here.settings().chunk.gap_ms)?;
+    let length = store.length(&session.id)?.and_then(SessionLength::shown);
     let head = format!(
         "# {}\n{} {} session {} on {}, {} to {}{}\n",
-        titled(row),
+        titled(title_in(row, &summary, episodes)),
         here.origin(&session.namespace, &session.project_path),
         session.agent.as_str(),
         session.id,
         session.host,
         minute(facts.started),
         minute(facts.ended),
-        length.map_or_else(String::new, |length| format!(", {}", length.shown()))
+        length.map_or_else(String::new, |length| format!(", {length}"))
     );
     let activity = judge(here)?.activity(&store.activity(&session.id)?);
     let summary = format!("{head}\n{}", body(&summary, &activity.profile()));

@@ -33,7 +33,6 @@ pub mod rollback_rank;
 pub mod scopes;
 pub mod session_activity;
 pub mod session_hits;
-pub mod session_length;
 pub mod session_outcome;
 pub mod session_start;
 pub mod session_summary;

@@ -2,7 +2,7 @@
 
 use crate::insight::facts::SessionContext;
 use crate::insight::items::SessionItems;
-use crate::insight::summary::{objective, sections};
+use crate::insight::summary::{objective, sections, title};
 use crate::model::error::Error;
 use crate::model::summary::Summary;
 use crate::store::{Found, LlmSummary, SessionRow, Store};
@@ -21,18 +21,38 @@ pub fn items_of<'e>(store: &Store, episodes: &'e [Found]) -> Result<SessionItems
     Ok(SessionItems::with_outlines(with_outlines))
 }
 
-/// A session's title; of one without a title, as a sub-agent's log alone, that of its last episode, by which a
-/// search shows it.
+/// What a session is called in a list: as its log does, else by what its stored summary says was asked, else by its
+/// first prompt; one without any, as a sub-agent's log alone, by that of its last episode.
 ///
 /// # Errors
 /// When the store can't be read.
 pub fn title_of(row: &SessionRow, store: &Store) -> Result<Option<String>, Error> {
-    if row.title.is_some() {
-        return Ok(row.title.clone());
+    let asked = match row.given_title() {
+        Some(_) => None,
+        None => store.summary_title(&row.session.id)?,
+    };
+    match named(row, asked) {
+        None => Ok(last_title(&store.latest(&row.session.id, Some(1))?).map(str::to_owned)),
+        named => Ok(named),
     }
-    let last = store.latest(&row.session.id, Some(1))?.into_iter().next();
-    let title = last.map(|found| found.episode.title);
-    Ok(title.filter(|title| !title.is_empty()))
+}
+
+/// The same of a session that is at hand: its summary, and all of its episodes.
+pub fn title_in(row: &SessionRow, summary: &Summary, episodes: &[Found]) -> Option<String> {
+    named(row, title(summary, row.title.as_deref()))
+        .or_else(|| last_title(episodes).map(str::to_owned))
+}
+
+fn named(row: &SessionRow, asked: Option<String>) -> Option<String> {
+    let given = row.given_title().map(str::to_owned);
+    let asked = asked.filter(|asked| !asked.is_empty());
+    given.or(asked).or_else(|| row.title.clone())
+}
+
+fn last_title(episodes: &[Found]) -> Option<&str> {
+    let said = episodes.iter().rev();
+    let mut titles = said.map(|found| found.episode.title.as_str());
+    titles.find(|title| !title.is_empty())
 }
 
 /// What a session amounts to, with the commits that git tells of it and with paths as they may be shown,

@@ -3,6 +3,7 @@
 //! Knows the documents' vector (003 § 2.1, D01), but not words, tools and files (`rules`), and how
 //! counts become signals (`stages::score`).
 
+use super::work_time::WorkTime;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -241,18 +242,28 @@ pub struct Activity {
     pub strength: f64,
     /// Absent where it is told as [`MIXED`].
     pub primary: Option<Dimension>,
+    /// The primary dimension where no other one comes near, so that it is safe to say it in a word.
+    pub sure: Option<Dimension>,
 }
+
+/// So far the strongest signal of a sure dimension is ahead of the next one. Larger: fewer sessions have one;
+/// smaller: more of them are wrong (docs/activity.md has the figures).
+const SURE_MARGIN: f64 = 0.6;
 
 impl Activity {
     /// Signals weaker than `min_strength` have no primary dimension.
     pub fn of(signals: Signals, min_strength: f64) -> Activity {
         let vector = ActivityVector::from_signals(&signals);
         let strength = signals.strength();
+        let primary = vector.primary().filter(|_| strength >= min_strength);
+        let near = Dimension::ALL.into_iter();
+        let near = near.filter(|d| signals.get(*d) > strength - SURE_MARGIN);
         Activity {
             vector,
             signals,
             strength,
-            primary: vector.primary().filter(|_| strength >= min_strength),
+            primary,
+            sure: primary.filter(|_| near.count() == 1),
         }
     }
 
@@ -267,6 +278,7 @@ impl Activity {
             signals,
             strength: signals.strength(),
             primary: vector.primary(),
+            sure: vector.primary(),
         }
     }
 
@@ -276,6 +288,11 @@ impl Activity {
             Some(_) => self.vector.get(dimension),
             None => 0.0,
         }
+    }
+
+    /// The sure dimension's name; empty where there is none.
+    pub fn word(&self) -> &'static str {
+        self.sure.map_or("", Dimension::as_str)
     }
 
     /// The vector's, unless it is too weak to say anything.
@@ -371,6 +388,22 @@ pub struct ExchangeTally {
     pub line: u64,
     /// Its counts.
     pub tally: ActivityTally,
+    /// How long the agent worked at it; absent where an older program stored it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkTime>,
+}
+
+impl ExchangeTally {
+    /// At all of these together; `None` where of some nobody counted it.
+    pub fn work_of(all: &[ExchangeTally]) -> Option<WorkTime> {
+        let works = all.iter().map(|exchange| exchange.work);
+        works.reduce(|a, b| Some(a?.plus(b?))).flatten()
+    }
+
+    /// The agent worked at it for longer.
+    pub fn add_work(&mut self, work: WorkTime) {
+        self.work = Some(self.work.unwrap_or_default().plus(work));
+    }
 }
 
 impl<'a> Sum<&'a ActivityTally> for ActivityTally {

@@ -389,8 +389,8 @@ pub enum Fact {
     Parent(String),
     /// How the text begins that the agent put in place of a slash command, with what a person typed behind that.
     Expanded(String),
-    /// A turn ended.
-    TurnEnd,
+    /// A turn ended; so many milliseconds the agent worked in it without waiting for somebody, where that is stated.
+    TurnEnd(Option<u64>),
     /// Context only: the working directory, branch, version or model changed.
     Context,
 }

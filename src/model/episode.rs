@@ -170,7 +170,7 @@ pub struct Episode {
     pub lines: (u64, u64),
     /// Prompts + assistant messages of the stream up to this episode's end.
     pub message_count: u64,
-    /// Minutes at work from the stream's first record to this episode's end: what was quiet for as long as ends an
+    /// Minutes from the stream's first record to this episode's end: what was quiet for as long as ends an
     /// episode is taken out.
     pub duration_minutes: u64,
     /// Distinct tasks completed in the stream up to this episode's end.

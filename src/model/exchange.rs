@@ -8,6 +8,7 @@ use super::source::Span;
 use super::spending::Spending;
 use super::time::Time;
 use super::usage::Usage;
+use super::work_time::WorkTime;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -51,6 +52,8 @@ pub struct Item {
     pub usage: Usage,
     /// The same by model and time.
     pub spending: Spending,
+    /// How long the agent worked since the item before.
+    pub work: WorkTime,
     /// The latest time among earlier prompts, assistant and result entries of the stream; what
     /// the gap before a prompt is measured from (architecture § 6).
     pub quiet_since: Option<Time>,

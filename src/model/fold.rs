@@ -6,6 +6,7 @@
 use super::resume_state::{FilterResumeState, PendingCall, ResumeState};
 use super::spending::Spending;
 use super::usage::Usage;
+use super::work_time::WorkTime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -72,12 +73,13 @@ impl FilterResumeState {
         self.calls.iter().filter(waits).map(|call| &**call)
     }
 
-    /// Takes what was counted since the last item: messages, tokens, tokens by model and time.
-    pub fn take_counts(&mut self) -> (u32, Usage, Spending) {
+    /// Takes what was counted since the last item: messages, tokens, tokens by model and time, time at work.
+    pub fn take_counts(&mut self) -> (u32, Usage, Spending, WorkTime) {
         (
             std::mem::take(&mut self.messages),
             std::mem::take(&mut self.usage),
             std::mem::take(&mut self.spending),
+            std::mem::take(&mut self.work),
         )
     }
 }

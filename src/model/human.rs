@@ -121,7 +121,7 @@ pub fn duration_ms(millis: u64) -> String {
 }
 
 /// Characters that a title keeps when it is stored.
-const TITLE_CHARS: usize = 80;
+pub const TITLE_CHARS: usize = 80;
 
 /// A title in a list: where it is longer than titles are, or was cut when it was stored, it ends at a
 /// word, and in `…`.

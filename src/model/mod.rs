@@ -53,4 +53,5 @@ pub mod test_runs;
 pub mod time;
 pub mod tombstone;
 pub mod usage;
+pub mod work_time;
 pub mod zone;

@@ -7,6 +7,7 @@ use super::spending::Spending;
 use super::tally::Tally;
 use super::time::Time;
 use super::usage::Usage;
+use super::work_time::{TurnClock, WorkTime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -93,6 +94,11 @@ pub struct FilterResumeState {
     /// The same by model and time.
     #[serde(skip_serializing_if = "Spending::is_empty")]
     pub spending: Spending,
+    /// How long the agent worked since the last item.
+    pub work: WorkTime,
+    /// Where its time stands.
+    #[serde(skip_serializing_if = "TurnClock::is_new")]
+    pub clock: TurnClock,
     /// The latest time among prompts, assistant and result entries so far.
     pub latest: Option<Time>,
     /// The last time seen, for entries without one.
@@ -147,7 +153,7 @@ pub struct ChunkResumeState {
     pub title: Option<String>,
     /// Prompts + assistant messages up to here.
     pub message_count: u64,
-    /// Time of the stream's first item, later by every pause: the time at work counts from it.
+    /// Time of the stream's first item, later by every pause: an episode's minutes count from it.
     pub started: Option<Time>,
     /// Latest time of any item up to here.
     pub ended: Option<Time>,

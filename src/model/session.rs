@@ -1,9 +1,12 @@
 //! One conversation, as far as its logs and its first ingest say.
 
+use super::activity::ExchangeTally;
+use super::episode::Episode;
 use super::fork::Course;
 use super::human::duration_ms;
 use super::source::Agent;
 use super::time::Time;
+use super::work_time::WorkTime;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -77,39 +80,74 @@ pub struct SessionFacts {
 /// How long a session took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SessionLength {
-    /// At work: gaps as long as `session_tracking.inactivity_timeout` before a prompt are taken out.
-    pub work_ms: u64,
+    /// At work: from prompts to the agent's last records before the next ones, without what people took to answer.
+    /// `None`: its log doesn't say, or an older program stored it.
+    pub work_ms: Option<u64>,
     /// From its first record to its last.
     pub wall_ms: u64,
 }
 
 impl SessionLength {
-    /// Of spans in the order in which they begin; those of several streams overlap. A gap of `gap_ms` is no
+    /// Of all of its stretches; of several sub-agents without a log of the session itself nobody knows the time at
     /// work. `None`: there are none.
-    pub fn of(spans: &[(Time, Time)], gap_ms: i64) -> Option<SessionLength> {
-        let (first, mut latest) = spans.first().copied()?;
-        let mut resting_ms = 0;
-        for (from, to) in spans {
-            let gap = from.0.saturating_sub(latest.0);
-            if gap >= gap_ms {
-                resting_ms += gap;
-            }
-            latest = latest.max(*to);
-        }
-        let wall_ms = latest.0.saturating_sub(first.0);
+    pub fn of(stretches: &[Stretch]) -> Option<SessionLength> {
+        let first = stretches.iter().map(|stretch| stretch.from).min()?;
+        let last = stretches.iter().map(|stretch| stretch.to).max()?;
+        let wall_ms = u64::try_from(last.0.saturating_sub(first.0)).unwrap_or(0);
+        let streams: BTreeSet<Option<&str>> =
+            stretches.iter().map(|s| s.stream.as_deref()).collect();
+        // sub-agents work while the session itself does
+        let main = streams
+            .first()
+            .filter(|main| main.is_none() || streams.len() == 1);
+        let own = stretches
+            .iter()
+            .filter(|s| Some(&s.stream.as_deref()) == main);
+        let work = own.map(|stretch| stretch.work);
+        let work: Option<WorkTime> = work.reduce(|a, b| Some(a?.plus(b?))).flatten();
         Some(SessionLength {
-            work_ms: u64::try_from(wall_ms - resting_ms).unwrap_or(0),
-            wall_ms: u64::try_from(wall_ms).unwrap_or(0),
+            // a log with one time has none
+            work_ms: work
+                .filter(|_| wall_ms > 0)
+                .and_then(WorkTime::told)
+                .map(|ms| ms.min(wall_ms)),
+            wall_ms,
         })
     }
 
-    /// `52 min`, or `52 min of work over 9.0 days`.
-    pub fn shown(self) -> String {
-        let (work, wall) = (duration_ms(self.work_ms), duration_ms(self.wall_ms));
-        match work == wall {
+    /// `52 min`, or `52 min of work over 9.0 days`; `None` where the time at work isn't known.
+    pub fn shown(self) -> Option<String> {
+        let (work, wall) = (duration_ms(self.work_ms?), duration_ms(self.wall_ms));
+        Some(match work == wall {
             true => work,
             false => format!("{work} of work over {wall}"),
-        }
+        })
+    }
+}
+
+/// A stretch of one of a session's logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The sub-agent's; `None`: the session's main log.
+    pub stream: Option<String>,
+    /// Its first record's time.
+    pub from: Time,
+    /// The latest time in it.
+    pub to: Time,
+    /// How long the agent worked; `None`: nobody counted.
+    pub work: Option<WorkTime>,
+}
+
+impl Stretch {
+    /// Of an episode without a time there is none.
+    pub fn of(episode: &Episode) -> Option<Stretch> {
+        let from = episode.valid_at?;
+        Some(Stretch {
+            stream: episode.stream.clone(),
+            from,
+            to: episode.ended_at.unwrap_or(from),
+            work: ExchangeTally::work_of(&episode.exchanges),
+        })
     }
 }
 
@@ -172,17 +210,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_are_taken_out_and_streams_run_beside_one_another() {
-        let of = |spans: &[(i64, i64)]| {
-            let spans = spans.iter().map(|(from, to)| (Time(*from), Time(*to)));
-            let spans: Vec<(Time, Time)> = spans.collect();
-            SessionLength::of(&spans, 100).map(|length| (length.work_ms, length.wall_ms))
+    fn work_adds_up_and_sub_agents_work_meanwhile() {
+        let stretch =
+            |stream: Option<&str>, (from, to): (i64, i64), work: Option<(i64, i64)>| Stretch {
+                stream: stream.map(str::to_owned),
+                from: Time(from),
+                to: Time(to),
+                work: work.map(|(ms, unsure_ms)| WorkTime { ms, unsure_ms }),
+            };
+        let of = |stretches: &[Stretch]| {
+            SessionLength::of(stretches).map(|length| (length.work_ms, length.wall_ms))
         };
+        let first = stretch(None, (0, 100), Some((40, 0)));
+        let agent = stretch(Some("a"), (20, 300), Some((280, 0)));
+        let both = [
+            first.clone(),
+            stretch(None, (150, 200), Some((-10, 0))),
+            agent.clone(),
+        ];
+        assert_eq!(of(&both), Some((Some(30), 300)));
+        let unsure = [first.clone(), stretch(None, (150, 200), Some((10, 6)))];
+        assert_eq!(of(&unsure), Some((None, 200)));
+        assert_eq!(of(&[first, stretch(None, (0, 9), None)]), Some((None, 100)));
+        assert_eq!(of(&[agent.clone()]), Some((Some(280), 280)));
+        let other = stretch(Some("b"), (0, 50), Some((50, 0)));
+        assert_eq!(of(&[agent, other]), Some((None, 300)));
         assert_eq!(of(&[]), None);
-        assert_eq!(of(&[(0, 50)]), Some((50, 50)));
-        assert_eq!(of(&[(0, 50), (149, 200)]), Some((200, 200)));
-        assert_eq!(of(&[(0, 50), (150, 200)]), Some((100, 200)));
-        assert_eq!(of(&[(0, 500), (20, 30), (520, 600)]), Some((600, 600)));
-        assert_eq!(of(&[(0, 50), (9_000, 9_010)]), Some((60, 9_010)));
     }
 }

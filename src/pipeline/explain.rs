@@ -166,7 +166,7 @@ fn fact_word(fact: &Fact) -> &'static str {
         Fact::ForkedFrom(_) => "forked from",
         Fact::Parent(_) => "parent",
         Fact::Expanded(_) => "what a command stands for",
-        Fact::TurnEnd => "end of a turn",
+        Fact::TurnEnd(_) => "end of a turn",
         Fact::Context => "context",
     }
 }

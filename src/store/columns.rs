@@ -117,7 +117,11 @@ pub(crate) fn exchanges(
     Ok(match counted {
         None => Vec::new(),
         Some(Json(Counted::Exchanges(exchanges))) => exchanges,
-        Some(Json(Counted::Whole(tally))) => vec![ExchangeTally { line, tally }],
+        Some(Json(Counted::Whole(tally))) => vec![ExchangeTally {
+            line,
+            tally,
+            work: None,
+        }],
     })
 }
 

@@ -122,7 +122,7 @@ const SESSION: [Column; 29] = [
     time("ended_at", "its last record").or_null(),
     real(
         "work_minutes",
-        "from first to last episode without long pauses (`inactivity_timeout`)",
+        "from prompts to the agent's last words before the next ones; null: not known",
     )
     .or_null(),
     real("wall_minutes", "from first to last episode").or_null(),

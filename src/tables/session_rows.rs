@@ -9,7 +9,7 @@ use crate::insight::items::SessionItems;
 use crate::model::activity::Dimension;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::ledger::Fate;
-use crate::model::session::SessionLength;
+use crate::model::session::{SessionLength, Stretch};
 use crate::model::spending::HALF_HOUR_MS;
 use crate::model::summary::{Decision, Sourced, Summary};
 use crate::model::tally::Tally;
@@ -179,7 +179,10 @@ fn session_row(
         tally.merge(&stored.episode.tally);
         counted.merge(&stored.episode.activity());
     }
-    let length = SessionLength::of(&spans(chunks), context.gap_ms);
+    let stretches = chunks
+        .iter()
+        .filter_map(|stored| Stretch::of(&stored.episode));
+    let length = SessionLength::of(&stretches.collect::<Vec<_>>());
     let minutes = |ms: u64| ms as f64 / 60_000.0;
     let main = (context.activity)(&counted).primary;
     let mut row = TableRow::from(whose(&session.id, session.agent, project));
@@ -197,7 +200,7 @@ fn session_row(
         main.map(Dimension::as_str).into(),
         facts.started.into(),
         facts.ended.into(),
-        length.map(|length| minutes(length.work_ms)).into(),
+        length.and_then(|length| length.work_ms).map(minutes).into(),
         length.map(|length| minutes(length.wall_ms)).into(),
         facts.version.clone().into(),
         facts.models.iter().cloned().collect(),
@@ -229,17 +232,6 @@ fn session_row(
     row.extend(tokens(spent.usage));
     row.extend([spent.usd.into(), spent.unpriced.into()]);
     row
-}
-
-/// When its episodes began and ended, in the order in which they began.
-fn spans(chunks: &[&StoredEpisode]) -> Vec<(Time, Time)> {
-    let spans = chunks.iter().filter_map(|stored| {
-        let from = stored.episode.valid_at?;
-        Some((from, stored.episode.ended_at.unwrap_or(from)))
-    });
-    let mut spans: Vec<(Time, Time)> = spans.collect();
-    spans.sort();
-    spans
 }
 
 fn episode_row(session: &str, stored: &StoredEpisode, project: &ProjectNames) -> TableRow {

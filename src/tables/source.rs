@@ -76,8 +76,6 @@ pub struct RowContext<'a> {
     pub activity: &'a dyn Fn(&ActivityTally) -> Activity,
     /// What tokens cost.
     pub prices: &'a Prices,
-    /// A pause that is no work.
-    pub gap_ms: i64,
     /// A project's path, or that of a log, as it may be told.
     pub shown_path: &'a dyn Fn(&str) -> String,
 }

@@ -536,13 +536,13 @@ fn tools_say_that_a_title_was_cut() {
     done(desk.run("sessionmill run"));
     let listed = ask_from(&desk, &desk.path("app"), "search_sessions", json!({})).unwrap();
     assert!(
-        listed.contains("since the last release of the…\n"),
+        listed.contains("since the last release of the shop was…\n"),
         "{listed}"
     );
     let found = json!({"query": "nobody"});
     let found = ask_from(&desk, &desk.path("app"), "search_memory_nodes", found).unwrap();
     assert!(
-        found.starts_with("please find out") && found.contains("release of the…\n"),
+        found.starts_with("find out") && found.contains("release of the shop was…\n"),
         "{found}"
     );
 }

@@ -344,12 +344,14 @@ impl Finder {
             return Ok(None);
         };
         let row = self.store.session(&hit.session)?;
-        let ended = row.and_then(|row| row.session.facts.ended);
-        let own = (!hit.title.is_empty()).then_some(hit.title.as_str());
+        let ended = row.as_ref().and_then(|row| row.session.facts.ended);
+        let named = row.as_ref().map(|row| title_of(row, &self.store));
+        let own = (!hit.title.is_empty()).then(|| hit.title.clone());
+        let named = named.transpose()?.flatten().or(own);
         Ok(Some(SessionEntry {
             id: hit.session.clone(),
             shown: self.store.session_shown(&hit.session, TYPED)?,
-            title: title(hit.session_title.as_deref().or(own)),
+            title: title(named.as_deref()),
             project: self.project(&hit.namespace),
             agent: hit.agent.as_str().to_owned(),
             age: self.age(hit.valid_at),
@@ -367,13 +369,13 @@ impl Finder {
         session: &str,
         ask: &Ask,
     ) -> Result<Option<(Option<SessionOutcome>, Option<Dimension>)>, Error> {
-        let work = self.judge.activity(&self.store.activity(session)?).primary;
-        if ask.work.is_some() && ask.work != work {
+        let work = self.judge.activity(&self.store.activity(session)?);
+        if ask.work.is_some() && ask.work != work.primary {
             return Ok(None);
         }
         let outcome = outcome_of(&self.store, session)?;
         let is_open = outcome.is_some_and(|outcome| outcome != SessionOutcome::Completed);
-        Ok((is_open || !ask.open).then_some((outcome, work)))
+        Ok((is_open || !ask.open).then_some((outcome, work.sure)))
     }
 
     /// What a project is called.

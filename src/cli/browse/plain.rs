@@ -3,10 +3,10 @@
 
 use super::finder::{Ask, Finder, ListOrder, SessionEntry};
 use crate::agents::registry;
-use crate::cli::activity;
 use crate::cli::ctx::Ctx;
 use crate::cli::exit::Exit;
 use crate::cli::{resume, show};
+use crate::model::activity::Dimension;
 use crate::model::error::Error;
 use crate::model::human::plural;
 use anyhow::Result;
@@ -160,7 +160,7 @@ fn list(ask: &Ask, from: usize, finder: &mut Finder, ctx: &mut Ctx) -> Result<Ve
             entry.age.clone(),
             entry.agent.clone(),
             outcome.unwrap_or_default().to_owned(),
-            activity::word(entry.work).to_owned(),
+            entry.work.map_or("", Dimension::as_str).to_owned(),
         ];
         let cells: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
         ctx.out

@@ -3,13 +3,13 @@
 
 use super::finder::{Finder, SessionEntry};
 use crate::cli::session_filters::outcome;
-use crate::memory::session_length::length_of;
-use crate::memory::session_summary::{sections_beside, shown_summary};
+use crate::memory::session_summary::{sections_beside, shown_summary, title_in};
 use crate::model::error::Error;
 use crate::model::human;
 use crate::model::layout::markdown::rendered;
 use crate::model::layout::style::{Style, paint};
 use crate::model::layout::wrap::hanging;
+use crate::model::session::SessionLength;
 use crate::model::summary::is_quiet;
 use crate::store::Found;
 
@@ -45,10 +45,10 @@ impl Finder {
         let episodes = self.store.episodes(&session.id)?;
         let (summary, _) = shown_summary(&self.store, &row, &episodes, hides)?;
         let work = self.judge.activity(&self.store.activity(&session.id)?);
-        let gap_ms = self.loaded.config.chunk.gap_ms;
-        let length = length_of(&self.store, &session.id, gap_ms)?;
+        let length = self.store.length(&session.id)?;
         let facts = &session.facts;
-        let title = row.title.as_deref().unwrap_or("(no title)");
+        let title = title_in(&row, &summary, &episodes);
+        let title = title.as_deref().unwrap_or("(no title)");
         let cells = [
             paint(Style::Name, &self.project(&session.namespace)),
             session.branch.clone().unwrap_or_default(),
@@ -56,9 +56,9 @@ impl Finder {
             facts
                 .ended
                 .map_or_else(String::new, |at| human::ago(at, self.now)),
-            length.map_or_else(String::new, |length| length.shown()),
+            length.and_then(SessionLength::shown).unwrap_or_default(),
             outcome(summary.outcome, is_quiet(facts.ended, self.now)),
-            work.profile(),
+            work.word().to_owned(),
         ];
         let cells: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
         let [from, to] = [facts.started, facts.ended].map(|at| human::time(at, self.zone));

@@ -6,8 +6,8 @@ use super::finder::{ListOrder, SessionEntry};
 use super::keys::{KeyCommand, ROWS};
 use super::menu::{Chosen, Menu};
 use super::state::{BrowseState, Popup};
-use crate::cli::activity;
 use crate::cli::session_filters::outcome;
+use crate::model::activity::Dimension;
 use crate::model::human::plural;
 use crate::model::layout::style::{Style, fitted, paint, pieces, width};
 use ratatui::Frame;
@@ -172,7 +172,7 @@ fn titled(entry: &SessionEntry, is_selected: bool) -> String {
 }
 
 fn work(entry: &SessionEntry) -> &'static str {
-    activity::word(entry.work)
+    entry.work.map_or("", Dimension::as_str)
 }
 
 /// A session on two lines.

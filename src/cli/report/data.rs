@@ -3,6 +3,7 @@
 use crate::cli::ctx::Ctx;
 use crate::insight::summary::{SummarySections, TestsTold};
 use crate::memory::cost::{Costs, prices};
+use crate::memory::session_summary::title_of;
 use crate::memory::stats::{StatsSum, stage_bytes};
 use crate::model::activity::Dimension;
 use crate::model::file_name;
@@ -172,11 +173,11 @@ fn session(
     } = tests.unwrap_or_default();
     let minutes = |time: Option<Time>| time.map(|time| time.0.div_euclid(60_000));
     let began = own.facts.started.or(own.facts.ended);
-    let title = row.title.as_deref().unwrap_or_default();
+    let title = title_of(row, store)?.unwrap_or_default();
     Ok(json!([
         store.session_shown(&own.id, TYPED)?,
         file_name::own(&own.id),
-        cut(&plain(&human::whole_title(title))),
+        cut(&plain(&human::whole_title(&title))),
         all.projects.number(&name),
         all.agents.number(own.agent.as_str()),
         began.map(|time| day(time, ctx)),

@@ -44,8 +44,8 @@ pub(super) fn show(
         return Err(Error::new(ErrorKind::Failed, message).hinted(hint).into());
     };
     ctx.out.page(&ctx.env.vars)?;
-    let title = shown.row.title.as_deref().unwrap_or("(no title)");
-    let title = plain(&human::whole_title(title));
+    let title = shown.title().unwrap_or_else(|| "(no title)".to_owned());
+    let title = plain(&human::whole_title(&title));
     ctx.out.words("", "", &ctx.out.paint(Style::Bold, &title))?;
     head(session, &shown.work, ctx)?;
     for (nth, found) in said.iter().enumerate().skip(first) {

@@ -12,6 +12,7 @@ use crate::model::finding::Finding;
 use crate::model::human::{self, plural};
 use crate::model::item::{Mark, apart};
 use crate::model::layout::markdown::plain;
+use crate::model::session::SessionLength;
 use crate::model::summary::is_quiet;
 use crate::model::time::Time;
 use crate::store::Store;
@@ -29,8 +30,8 @@ const PROMPT_CHARS_MAX: usize = 100;
 
 /// The page's text.
 pub(super) fn text(shown: &ShownSession, store: &Store, ctx: &mut Ctx) -> Result<String> {
-    let title = shown.row.title.as_deref().unwrap_or("(no title)");
-    let title = cut(&plain(&human::whole_title(title)), TITLE_CHARS_MAX);
+    let title = shown.title().unwrap_or_else(|| "(no title)".to_owned());
+    let title = cut(&plain(&human::whole_title(&title)), TITLE_CHARS_MAX);
     let mut body = head(&title, shown, ctx)?;
     let told = sections(&shown.summary);
     if !told.trim().is_empty() {
@@ -88,11 +89,11 @@ fn head(title: &str, shown: &ShownSession, ctx: &mut Ctx) -> Result<String> {
         project,
         session.agent.as_str().to_owned(),
         span.map_or_else(String::new, |(from, to)| human::span(from, to, ctx.zone)),
-        length.map_or_else(String::new, |length| length.shown()),
+        length.and_then(SessionLength::shown).unwrap_or_default(),
         outcome.map_or_else(String::new, |outcome| {
             outcome.words(is_quiet(facts.ended, ctx.now)).to_owned()
         }),
-        activity.profile(),
+        activity.word().to_owned(),
         session.branch.clone().unwrap_or_default(),
         models.join(", "),
     ];

@@ -2,6 +2,7 @@
 
 use super::shown::Work;
 use crate::agents::registry;
+use crate::cli::activity;
 use crate::cli::ctx::Ctx;
 use crate::cli::out::Style;
 use crate::cli::session_filters;
@@ -12,6 +13,7 @@ use crate::model::layout::markdown::rendered;
 use crate::model::layout::table::COLUMNS_MAX;
 use crate::model::layout::wrap::spoken;
 use crate::model::session::Session;
+use crate::model::session::SessionLength;
 use crate::model::summary::is_quiet;
 use crate::store::Found;
 use anyhow::Result;
@@ -38,7 +40,7 @@ pub(super) fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> 
         human::time(facts.started, ctx.zone),
         human::time(facts.ended, ctx.zone),
     );
-    let length = work.length.map(|length| length.shown());
+    let length = work.length.and_then(SessionLength::shown);
     let ago = facts.ended.map(|at| human::ago(at, ctx.now));
     let cells = [
         Some(session_filters::origin(session, ctx)?),
@@ -49,7 +51,7 @@ pub(super) fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> 
             work.outcome,
             is_quiet(facts.ended, ctx.now),
         )),
-        Some(work.activity.profile()),
+        Some(activity::kind(&work.activity, ctx.verbose)),
     ];
     let cells: Vec<String> = cells
         .into_iter()
@@ -73,7 +75,7 @@ fn log<'p>(path: &'p str, ctx: &Ctx) -> &'p str {
     }
 }
 
-/// `part 2, 2026-05-31 21:14, open, x.jsonl:12-80, fixing (1.0)`.
+/// `part 2, 2026-05-31 21:14, open, x.jsonl:12-80, fixing`.
 pub(super) fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     let episode = &found.episode;
     let stream = episode
@@ -102,11 +104,12 @@ pub(super) fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         // it was cut from no log
         return format!("{part}{open}, {when}");
     }
+    let kind = activity::kind(&judge.activity(&episode.activity()), ctx.verbose);
+    let gap = if kind.is_empty() { "" } else { ", " };
     format!(
-        "{stream}{part}{open}, {when}, {}:{}-{}, {}",
+        "{stream}{part}{open}, {when}, {}:{}-{}{gap}{kind}",
         log(&found.path, ctx),
         episode.lines.0,
         episode.lines.1,
-        judge.activity(&episode.activity()).profile()
     )
 }

@@ -2,8 +2,7 @@
 
 use crate::cli::ctx::Ctx;
 use crate::memory::session_activity::Judge;
-use crate::memory::session_length::length_of;
-use crate::memory::session_summary::shown_summary;
+use crate::memory::session_summary::{shown_summary, title_in};
 use crate::model::activity::Activity;
 use crate::model::session::SessionLength;
 use crate::model::summary::{SessionOutcome, Summary};
@@ -20,6 +19,13 @@ pub struct ShownSession {
     pub episodes: Vec<Found>,
 }
 
+impl ShownSession {
+    /// What it is called.
+    pub fn title(&self) -> Option<String> {
+        title_in(&self.row, &self.summary, &self.episodes)
+    }
+}
+
 /// What is known of a session's work.
 pub struct Work {
     pub activity: Activity,
@@ -34,8 +40,6 @@ pub fn shown_session(
     store: &Store,
     ctx: &mut Ctx,
 ) -> Result<ShownSession> {
-    // neither segments nor lengths are stored: they follow the gap that is set now
-    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let mut episodes = store.episodes(&row.session.id)?;
     let hides = ctx.hides_paths_of(&row.session.project_path)?;
     if hides {
@@ -46,7 +50,7 @@ pub fn shown_session(
     let work = Work {
         activity: judge.activity(&store.activity(&row.session.id)?),
         outcome: summary.outcome,
-        length: length_of(store, &row.session.id, gap_ms)?,
+        length: store.length(&row.session.id)?,
     };
     Ok(ShownSession {
         row,

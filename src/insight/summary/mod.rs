@@ -10,6 +10,7 @@ mod file_list;
 mod sections;
 mod shortened;
 mod test_results;
+mod title;
 
 use crate::model::summary::{
     Decision, DecisionReasons, LlmAdditions, LlmDecision, PullRequest, Sourced, Summary,
@@ -24,6 +25,7 @@ pub(in crate::insight) use escape::inline;
 pub use sections::{SummarySections, TestsTold};
 pub use shortened::short;
 use std::fmt::Write;
+pub use title::title;
 
 /// What stands above several requests with what came of each.
 pub const ANSWERS: &str = "Requests and Answers";

@@ -123,7 +123,8 @@ fn sessions(
         work.count(row, &read.tally, classifier);
         told.count(row, &read);
     }
-    let mut all = vec![work.two, work.primary, work.broad, work.strong, work.absent];
+    let mut all = vec![work.two, work.primary, work.sure, work.told];
+    all.extend([work.broad, work.strong, work.absent]);
     all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
     all.extend([
         told.objective.found,
@@ -146,6 +147,9 @@ fn log(row: &Labelled, corpora: &[PathBuf]) -> Option<PathBuf> {
 struct Work {
     two: Figure,
     primary: Figure,
+    /// Of the sessions of which we say it in a word.
+    sure: Figure,
+    told: Figure,
     broad: Figure,
     strong: Figure,
     absent: Figure,
@@ -157,6 +161,8 @@ impl Work {
         Work {
             two: of("primary among our two strongest", Some(0.85)),
             primary: of("our primary", Some(0.70)),
+            sure: of("the kind of work that we say", Some(0.80)),
+            told: of("of which we say one", None),
             broad: Figure::at_most(&format!("{what}: six or more dominant"), 0.05),
             strong: of("strong ones dominant", None),
             absent: of("absent ones not dominant", None),
@@ -182,6 +188,10 @@ impl Work {
             also: &row.primary_ok,
         };
         self.primary.count(&id, first, &label);
+        self.told.hit(&row.id, activity.sure.is_some());
+        if let Some(sure) = activity.sure {
+            self.sure.count(&id, sure.as_str(), &label);
+        }
         let right =
             |name: &&&str| **name == row.primary || row.primary_ok.iter().any(|ok| ok == **name);
         let found = dominant

@@ -5,7 +5,6 @@ use crate::memory::cost::prices;
 use crate::memory::session_activity::Judge;
 use crate::model::error::Error;
 use crate::pipeline::context::RunContext;
-use crate::pipeline::options::ms;
 use crate::rules::hidden_paths::without_homes;
 use crate::rules::prices::Prices;
 use crate::store::{MonthWithoutLog, Store, TableUnit, WholeEpisode, WholeSession};
@@ -24,7 +23,6 @@ use xxhash_rust::xxh3::Xxh3;
 pub struct RowMaker {
     judge: Judge,
     prices: Prices,
-    gap_ms: i64,
     masks_personal: bool,
     /// Projects whose paths are told to nobody.
     hidden: BTreeSet<String>,
@@ -58,7 +56,6 @@ impl RowMaker {
         let mut maker = RowMaker {
             judge: cx.judge()?,
             prices: prices(cx.home)?,
-            gap_ms: ms(u64::from(config.inactivity_timeout_s)),
             masks_personal: config.masks_personal,
             hidden: cx.hidden.among(store, cx.loaded)?,
             made_by: String::new(),
@@ -75,8 +72,7 @@ impl RowMaker {
     fn version(&self, config: &Config, home: &Home) -> String {
         let mut hash = Xxh3::new();
         let settings = format!(
-            "{TABLES_VERSION} {} {} {:?} {:?} {:?} {:?}",
-            self.gap_ms,
+            "{TABLES_VERSION} {} {:?} {:?} {:?} {:?}",
             self.masks_personal,
             self.hidden,
             self.judge.min_strength,
@@ -125,7 +121,6 @@ impl RowMaker {
                 let context = RowContext {
                     activity: &|tally| self.judge.activity(tally),
                     prices: &self.prices,
-                    gap_ms: self.gap_ms,
                     shown_path: &|path| self.shown(path),
                 };
                 let hides = self.hidden.contains(&source.session.project_path);

@@ -100,6 +100,7 @@ fn uncounted(item: &mut Item) {
     item.messages = 0;
     item.usage = Default::default();
     item.spending = Default::default();
+    item.work = Default::default();
     item.tool = None;
     item.activity = Default::default();
 }

@@ -12,6 +12,7 @@ use crate::model::item::{Mark, between};
 use crate::model::resume_state::ChunkResumeState;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::model::work_time::WorkTime;
 use std::collections::BTreeSet;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
@@ -131,14 +132,23 @@ fn exchanges(pieces: &[Piece]) -> Vec<ExchangeTally> {
     let mut all: Vec<ExchangeTally> = Vec::new();
     for Piece { item, skip, .. } in pieces {
         let opens = item.kind == ItemKind::Prompt && *skip == 0;
+        // what was done since the item before a prompt was not done for that
+        let before = all.last_mut().filter(|_| opens);
+        let is_told = before.map(|before| before.add_work(item.work)).is_some();
         if opens || all.is_empty() {
             all.push(ExchangeTally {
                 line: item.place.line,
+                work: Some(WorkTime::default()),
                 ..ExchangeTally::default()
             });
         }
         if let Some(exchange) = all.last_mut() {
             exchange.tally.merge(&item.activity);
+            exchange.add_work(if is_told {
+                WorkTime::default()
+            } else {
+                item.work
+            });
         }
     }
     all

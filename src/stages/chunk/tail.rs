@@ -125,12 +125,15 @@ fn open_episode(
     episode::advance(&mut after, &open.pieces);
     let mut episode = episode::of(stream, &after, &open.pieces, false);
     let mut state = filter.state(stream).cloned().unwrap_or_default();
-    let (messages, usage, spending) = state.take_counts();
+    let (messages, usage, spending, work) = state.take_counts();
     episode.pending_calls = state.waiting();
     episode.message_count += u64::from(messages);
     episode.tally.messages += u64::from(messages);
     episode.tally.usage = episode.tally.usage.plus(usage);
     episode.tally.spending.merge(&spending);
+    if let Some(exchange) = episode.exchanges.last_mut() {
+        exchange.add_work(work);
+    }
     after.message_count = episode.message_count;
     after.parts += 1;
     (after.inside, after.first) = (false, None);

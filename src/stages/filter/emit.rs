@@ -215,7 +215,7 @@ impl<'a> Out<'a> {
     }
 
     fn push(&mut self, at: &At<'_>, fold: &mut StreamFold, Body { kind, text, tool }: Body) {
-        let (messages, usage, spending) = Arc::make_mut(&mut fold.state).take_counts();
+        let (messages, usage, spending, work) = Arc::make_mut(&mut fold.state).take_counts();
         let item = Item {
             place: at.place,
             nth: fold.record.items,
@@ -228,6 +228,7 @@ impl<'a> Out<'a> {
             messages,
             usage,
             spending,
+            work,
             quiet_since: at.quiet_since,
             resume: Resume {
                 context: Arc::clone(at.context),

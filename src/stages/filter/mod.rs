@@ -12,6 +12,7 @@ mod emit;
 mod link;
 mod queue;
 pub mod redact;
+mod work;
 
 pub use crate::model::fold::FilterState;
 pub use link::note_begun;
@@ -91,9 +92,11 @@ fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out
     enter_record(fold, &entry, rest);
     count::message(Arc::make_mut(&mut fold.state), &entry);
     let timed = times_the_gap(&entry);
+    let step = work::step(&entry, opens_exchange(&entry.what), &fold.state);
     let mut what = std::mem::replace(&mut entry.what, EntryKind::Noise("".into()));
     redact::words(&mut what, out.redactor);
     let at = At::of(&entry, fold);
+    work::count(Arc::make_mut(&mut fold.state), step, at.time);
     keep(what, &at, fold, out);
     count::time(Arc::make_mut(&mut fold.state), at.time, timed);
 }

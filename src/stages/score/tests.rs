@@ -131,6 +131,7 @@ fn item(kind: ItemKind, text: &str, tool: Option<ToolUse>) -> Item {
         messages: 0,
         usage: Default::default(),
         spending: Default::default(),
+        work: Default::default(),
         quiet_since: None,
         resume: Default::default(),
     }

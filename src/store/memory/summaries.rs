@@ -190,6 +190,18 @@ impl Store {
             .map_err(failed("reading a summary"))
     }
 
+    /// What the summary of the session with exactly this id calls it; `None`: it has none yet.
+    pub fn summary_title(&self, session: &str) -> Result<Option<String>> {
+        let id = SummaryUpdate::id(session);
+        let read = || {
+            self.db
+                .prepare_cached("SELECT title FROM episode WHERE id = ?1")?
+                .query_row([id.as_bytes().as_slice()], |row| row.get(0))
+                .optional()
+        };
+        read().map_err(failed("reading a summary's title"))
+    }
+
     /// Writes summaries, or takes them away, in one transaction; one that says what it said is not
     /// written.
     pub fn put_summaries(

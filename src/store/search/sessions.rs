@@ -1,11 +1,12 @@
 //! Sessions, listed and found by id; and the conditions by which they and their episodes are chosen.
 
+use crate::model::activity::ExchangeTally;
 use crate::model::error::Error;
 use crate::model::namespace::NAMESPACE_DIGITS;
-use crate::model::session::{Session, SessionFacts};
+use crate::model::session::{Session, SessionFacts, SessionLength, Stretch};
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use crate::store::columns::agent;
+use crate::store::columns::{agent, exchanges};
 use crate::store::compression::Json;
 use crate::store::damaged_rows::{sound, sound_or_none};
 use crate::store::error::failed;
@@ -43,6 +44,14 @@ pub struct SessionRow {
     pub body_bytes: u64,
     /// Its files, sub-agents' included.
     pub files: u64,
+}
+
+impl SessionRow {
+    /// The title, where somebody or something gave one: none that is only the first prompt's beginning.
+    pub fn given_title(&self) -> Option<&str> {
+        let first = self.session.facts.first_prompt.as_deref();
+        self.title.as_deref().filter(|title| first != Some(title))
+    }
 }
 
 /// Ids that begin so: a range of the index, and within it those that do.
@@ -137,20 +146,26 @@ impl Store {
         read().map_err(failed("reading a session"))
     }
 
-    /// When the chunks of the session with exactly this id begin and end, in the order in which they begin.
-    pub fn spans(&self, session: &str) -> Result<Vec<(Time, Time)>> {
-        let read = || -> rusqlite::Result<Vec<(Time, Time)>> {
-            self.db
-                .prepare_cached(
-                    "SELECT e.valid_at, coalesce(e.ended_at, e.valid_at) FROM episode e
-                     JOIN session s ON s.n = e.session
-                     WHERE s.id = ?1 AND e.source = 'session' AND e.valid_at IS NOT NULL
-                     ORDER BY e.valid_at",
-                )?
-                .query_map([session], |row| Ok((Time(row.get(0)?), Time(row.get(1)?))))?
-                .collect()
+    /// How long the session with exactly this id took; `None` where its log has no times.
+    pub fn length(&self, session: &str) -> Result<Option<SessionLength>> {
+        let read = || -> rusqlite::Result<Vec<Stretch>> {
+            let mut select = self.db.prepare_cached(
+                "SELECT e.stream, e.valid_at, coalesce(e.ended_at, e.valid_at), a.exchanges
+                 FROM episode e JOIN session s ON s.n = e.session LEFT JOIN activity a ON a.episode = e.n
+                 WHERE s.id = ?1 AND e.source = 'session' AND e.valid_at IS NOT NULL",
+            )?;
+            let stretch = |row: &Row<'_>| {
+                Ok(Stretch {
+                    stream: row.get(0)?,
+                    from: Time(row.get(1)?),
+                    to: Time(row.get(2)?),
+                    work: ExchangeTally::work_of(&exchanges(row, 3, 0)?),
+                })
+            };
+            select.query_map([session], stretch)?.collect()
         };
-        read().map_err(failed("reading when a session was at work"))
+        let stretches = read().map_err(failed("reading when a session was at work"))?;
+        Ok(SessionLength::of(&stretches))
     }
 
     /// Project paths of the namespaces that begin so (000-071): (namespace, path), by path.

@@ -227,7 +227,7 @@ fn errors_of_the_agent_and_turning_points_are_told_and_are_no_messages() {
         .fact(Fact::Interrupted)
         .fact(Fact::Compaction)
         .fact(Fact::RolledBack { turns: 2 })
-        .fact(Fact::TurnEnd)
+        .fact(Fact::TurnEnd(None))
         .of_message(1, 0)
         .push(EntryKind::Failure("API Error: 529".into()));
     let episode = episodes(&log).remove(0);

@@ -6,6 +6,7 @@ mod corpus;
 mod linking;
 mod plain_dialect;
 mod split_anywhere;
+mod work_time;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{

@@ -37,7 +37,8 @@ fn act() -> impl Strategy<Value = Act> {
     let facts = prop_oneof![
         Just(Fact::Compaction),
         Just(Fact::Interrupted),
-        Just(Fact::TurnEnd),
+        Just(Fact::TurnEnd(None)),
+        Just(Fact::TurnEnd(Some(700))),
     ];
     prop_oneof![
         4 => (words.clone(), via).prop_map(|(words, via)| Act::Prompt { words, via }),

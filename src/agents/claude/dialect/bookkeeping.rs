@@ -18,6 +18,7 @@ pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
     let stopped = stopped(&subtype, line).map(|how| EntryKind::Fact(Fact::Stopped(how)));
     let what = stopped.unwrap_or_else(|| match (&*subtype, records::noise_system(&subtype)) {
         ("compact_boundary", _) => EntryKind::Fact(Fact::Compaction),
+        ("turn_duration", _) => EntryKind::Fact(Fact::TurnEnd(worked(line))),
         (_, Some(reason)) => EntryKind::Noise(reason.into()),
         (name, None) => EntryKind::unknown(format!(
             "system/{}",
@@ -25,6 +26,10 @@ pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
         )),
     });
     record.push(out, what);
+}
+
+fn worked(line: &Line<'_>) -> Option<u64> {
+    std::str::from_utf8(line.worked?).ok()?.parse().ok()
 }
 
 /// What stopped the model, where the record says that.

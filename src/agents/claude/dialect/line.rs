@@ -20,6 +20,8 @@ const NAMELESS_SIDECHAIN: &str = "sidechain";
 pub(super) struct Line<'a> {
     pub(super) kind: Option<Raw<'a>>,
     pub(super) subtype: Option<Raw<'a>>,
+    /// How long the agent worked in a turn: without what it waited for somebody.
+    pub(super) worked: Option<Raw<'a>>,
     /// Which time a request is tried again.
     pub(super) retry: Option<Raw<'a>>,
     pub(super) uuid: Option<Raw<'a>>,
@@ -92,6 +94,7 @@ impl<'a> Visit<'a, [u8]> for Line<'a> {
             b"customTitle" | b"aiTitle" => &mut self.title,
             b"prUrl" => &mut self.pr_url,
             b"tool" => &mut self.tool,
+            b"durationMs" => &mut self.worked,
             b"retryAttempt" => &mut self.retry,
             b"isSidechain" => return self.sidechain = value == b"true",
             b"isMeta" => return self.meta = value == b"true",

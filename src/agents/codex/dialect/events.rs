@@ -22,7 +22,7 @@ impl Record<'_> {
                 self.recorded_elsewhere();
             }
             "task_started" | "turn_started" => self.noise("turn start"),
-            "task_complete" | "turn_complete" => self.turn_end(Fact::TurnEnd),
+            "task_complete" | "turn_complete" => self.turn_end(Fact::TurnEnd(None)),
             "turn_aborted" => self.turn_end(Fact::Interrupted),
             "thread_rolled_back" => {
                 let turns = event.number("num_turns").unwrap_or(1);

@@ -186,7 +186,7 @@ fn the_wrapped_era_is_told_once() {
             &Fact::Compaction,
             &Fact::RolledBack { turns: 2 },
             &Fact::Interrupted,
-            &Fact::TurnEnd
+            &Fact::TurnEnd(None)
         ]
     );
     let last = all.last().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::insight::facts::SessionContext;
 use crate::insight::items::SessionItems;
-use crate::insight::summary::body;
+use crate::insight::summary::{body, title};
 use crate::memory::session_activity::Judge;
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::batch::Delta;
@@ -40,6 +40,8 @@ pub struct SummarizeOptions<'a> {
 /// A session as it was read.
 pub(super) struct Whole {
     session: Unsummarised,
+    /// What its log calls it, but for its first prompt.
+    given: Option<String>,
     hides: bool,
     episodes: Vec<Found>,
     /// What git tells of its commits.
@@ -138,7 +140,9 @@ fn read(
 impl Whole {
     pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
         let (episodes, tally) = store.chunks(&session.id, SESSION_BYTES_MAX)?;
+        let row = store.session_of_id(&session.id)?;
         Ok(Whole {
+            given: row.and_then(|row| row.given_title().map(str::to_owned)),
             git: SessionGit::of_items(store, &episodes)?,
             episodes,
             tally,
@@ -198,13 +202,9 @@ impl Whole {
         };
         let tally = self.tally.clone();
         let modified = summary.files_modified.iter();
-        let objective = || {
-            summary
-                .objective
-                .as_ref()
-                .map(|objective| objective.what.clone())
-        };
-        let title = self.session.title.clone().or_else(objective);
+        let first = &self.session.title;
+        let asked = || title(summary, first.as_deref());
+        let title = self.given.clone().or_else(asked).or_else(|| first.clone());
         let episode = Episode {
             id: SummaryUpdate::id(id),
             source: EpisodeSource::SessionSummary,
@@ -212,7 +212,10 @@ impl Whole {
             title: title.unwrap_or_default(),
             text: body(summary, &judge.activity(&tally).profile()),
             files: modified.map(|file| file.what.path.clone()).collect(),
-            exchanges: vec![ExchangeTally { line: 0, tally }],
+            exchanges: vec![ExchangeTally {
+                tally,
+                ..ExchangeTally::default()
+            }],
             ..self.extent()
         };
         SummaryUpdate::new(id, &last.group, &last.made_by, episode)

@@ -438,7 +438,7 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
         Fact::RolledBack { .. }
         | Fact::Stopped(_)
         | Fact::Expanded(_)
-        | Fact::TurnEnd
+        | Fact::TurnEnd(_)
         | Fact::Context => {}
     }
 }
@@ -464,7 +464,7 @@ pub(in crate::pipeline) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
         EntryKind::Fact(Fact::RolledBack { .. }) => (Fate::Kept, "rollback"),
         EntryKind::Fact(Fact::ForkedFrom(_) | Fact::Parent(_)) => (Fate::Kept, "session"),
         EntryKind::Fact(Fact::Expanded(_)) => (Fate::Kept, "expanded command"),
-        EntryKind::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
+        EntryKind::Fact(Fact::TurnEnd(_)) => (Fate::Filtered, "turn end"),
         EntryKind::Fact(Fact::Context) => (Fate::Filtered, "context"),
         EntryKind::Noise(reason) => return (Fate::Filtered, reason.clone()),
         EntryKind::Unknown(unknown) => return (Fate::Unknown, Cow::Owned(short(&unknown.name))),
