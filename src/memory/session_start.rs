@@ -124,7 +124,7 @@ impl Last<'_> {
         let nothing = LlmAdditions::default();
         let llm = summary.llm.as_ref().unwrap_or(&nothing);
         let mut facts: Vec<RecalledFact> = self.came_to(summary, llm).into_iter().collect();
-        // where nobody knows of a remote, commits may be no step
+        // that the log shows no push may be no step
         let steps = summary.next_steps.iter();
         let steps = steps.filter(|step| says_unpushed(&step.what) != Some(false));
         let steps = steps.map(|step| self.at(step, &step.what));

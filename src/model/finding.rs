@@ -158,6 +158,8 @@ pub enum Finding {
         /// `queued`, `in_progress`, `completed`.
         state: String,
     },
+    /// What the call did to a history, or asked of it, was in this folder, which isn't where the session works.
+    Elsewhere(String),
     /// Commits were sent to others.
     Pushed,
     /// The last call of the log, behind this item, has no result there: what it was to do.

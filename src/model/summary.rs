@@ -131,7 +131,7 @@ impl Summary {
             let one = &all[nth].what;
             let mut others = all.iter().enumerate();
             one.by_git
-                && one.uncounted
+                && !one.counted
                 && others.any(|(other, file)| other < nth && file.what.path == one.path)
         };
         let told: Vec<bool> = (0..all.len()).map(is_told).collect();
@@ -381,7 +381,7 @@ pub struct SettingChange {
 pub struct ChangedFile {
     /// As the calls name it, absolute where they do or the working directory was known.
     pub path: String,
-    /// Lines, over all edits; of a new file those that are left, and where git told it what the edits came to.
+    /// Lines that came; of a new file those that are left. Exact where `counted`, else a sum over the edits.
     pub added: u64,
     /// As `added`.
     pub removed: u64,
@@ -396,27 +396,13 @@ pub struct ChangedFile {
     /// It is gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Git counted `added` and `removed`; else they are sums over edits.
+    /// `added` and `removed` are exact: git counted them, or they add up to what git counted of their commits, or nothing
+    /// can have changed a new file since it was written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
-    /// Nothing tells its lines, or only some of them: `added` and `removed` are 0.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub uncounted: bool,
-    /// What its commits have of it, where that is more than these edits: what lay there before, or what no call shows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub committed: Option<LineCounts>,
     /// What it was called before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
-}
-
-/// Lines of a file, as git counts them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LineCounts {
-    /// New ones.
-    pub added: u64,
-    /// Those that went.
-    pub removed: u64,
 }
 
 /// A commit.
@@ -426,6 +412,9 @@ pub struct SessionCommit {
     pub hash: String,
     /// First line of its message.
     pub subject: String,
+    /// The folder of another repository than the session's, by name, where it was made there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// It was pushed, or became part of a pull request, later in the session.
     #[serde(default)]
     pub pushed: bool,
@@ -568,7 +557,6 @@ mod tests {
                 path: path.into(),
                 edits,
                 by_git: edits == 0,
-                uncounted: edits == 0,
                 ..ChangedFile::default()
             },
             episode: Uuid::nil(),

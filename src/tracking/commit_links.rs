@@ -275,11 +275,8 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Sessi
             what: SessionCommit {
                 hash: short_hash(&commit.hash).to_owned(),
                 subject: commit.subject.clone(),
-                pushed: false,
                 by_git: true,
-                rebased: false,
-                size: None,
-                given_up: None,
+                ..SessionCommit::default()
             },
             episode: by.episode,
             line: by.line,

@@ -146,16 +146,15 @@ impl SessionGit {
         for commit in &mut summary.commits {
             commit.what.given_up = self.given_up.get(&commit.what.hash).cloned();
         }
-        let step = summary
-            .next_steps
-            .iter()
-            .position(|step| says_unpushed(&step.what).is_some());
-        if let Some(at) = step {
-            let old = summary.next_steps.remove(at);
-            let has_remote = says_unpushed(&old.what) == Some(true);
-            if let Some(step) = unpushed(&summary.commits, has_remote) {
-                summary.next_steps.insert(at, step);
-            }
+        let next = &mut summary.next_steps;
+        let is_one = |step: &Sourced<String>| says_unpushed(&step.what).is_some();
+        if let Some(at) = next.iter().position(is_one) {
+            let counted = next
+                .iter()
+                .find(|step| says_unpushed(&step.what) == Some(true));
+            let steps = unpushed(&summary.commits, counted.cloned());
+            next.retain(|step| !is_one(step));
+            next.splice(at..at, steps);
         }
         for decision in &mut summary.decisions {
             let mut undone = self.undone.iter();
@@ -231,11 +230,7 @@ mod tests {
             SessionCommit {
                 hash: hash.into(),
                 subject: subject.into(),
-                pushed: false,
-                by_git: false,
-                rebased: false,
-                size: None,
-                given_up: None,
+                ..SessionCommit::default()
             },
         )
     }
@@ -254,7 +249,7 @@ mod tests {
                     ..Decision::default()
                 },
             )],
-            next_steps: unpushed(&commits, true).into_iter().collect(),
+            next_steps: unpushed(&commits, None),
             commits,
             ..Summary::default()
         };
@@ -275,9 +270,6 @@ mod tests {
             "x",
             &[(7, "aaaaaaa", "Redis cache"), (9, "bbbbbbb", "Docs")],
         );
-        assert_eq!(
-            summary.next_steps[0].what,
-            "Committed, not pushed: bbbbbbb Docs"
-        );
+        assert_eq!(summary.next_steps[0].what, "No push seen of bbbbbbb");
     }
 }

@@ -1,11 +1,14 @@
 //! Which files a session changed, and by how much: what it left, not what it tried. Only what edit tools, patches and
 //! git state counts.
 
+use super::history::rewriting;
 use super::line::LocatedItem;
-use super::written_files::written;
+use super::ran::RanCommand;
+use crate::model::classification::Intent;
 use crate::model::exchange::ItemKind;
-use crate::model::finding::{FileFate, Finding, Tree};
-use crate::model::summary::{ChangedFile, LineCounts, Sourced};
+use crate::model::finding::{CommitSize, FileFate, Finding, Tree};
+use crate::model::summary::{ChangedFile, Sourced};
+use crate::rules::commands;
 use crate::rules::overtaken::has_reverted;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::rules::words::sentences;
@@ -17,15 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
     let mut edited = Edited::default();
     for line in lines {
-        if was_reverted(line) {
-            edited.revert();
-        }
+        edited.begin(line);
         for finding in line.item.findings {
             edited.note(line, finding);
         }
     }
-    edited.note_writes(lines);
-    edited.note_others(lines);
     let mut by_git = changed_by_git(lines);
     by_git.retain(|path, _| !edited.seen.iter().any(|edited| is_same(edited, path)));
     let own = edited.left.into_iter();
@@ -51,35 +50,68 @@ struct Edited<'t> {
     left: BTreeMap<Cow<'t, str>, Kept>,
     /// Also those of which nothing is left.
     seen: BTreeSet<Cow<'t, str>>,
+    /// What git named since the last commit as being in the next one.
+    staged: BTreeSet<&'t str>,
 }
 
-/// A file with what was done to it.
+/// A file with what was done to it. Its lines are sums over its edits.
 struct Kept {
     file: Sourced<ChangedFile>,
     /// Of these up to the last commit: lines added and removed, and edits.
     committed: (u64, u64, u64),
-    /// Of the committed lines those that its edits made: a commit may have more.
-    own: (u64, u64),
-    /// What git says that the next commit has of it.
-    staged: Option<(u64, u64)>,
+    /// The lines that its commits have of it; `None`: of one of them nobody knows.
+    sure: Option<(u64, u64)>,
+    /// What git says that its edits since the last commit came to.
+    stat: Option<(u64, u64)>,
+    /// Something else may have changed it since it was written.
+    touched: bool,
 }
 
 impl Kept {
-    /// A new file has the lines that are left of it, another one those of its edits.
+    /// Where nobody knows the lines, they are those of its edits. A new file has what is left of them.
     fn told(mut self) -> Sourced<ChangedFile> {
+        let lines = match self.is_fresh() {
+            true => self.with(exact(self.own(), self.stat, self.is_untouched())),
+            false => self.sure,
+        };
         let file = &mut self.file.what;
-        let (added, removed, _) = self.committed;
-        if file.uncounted {
-            (file.added, file.removed) = (0, 0);
-        } else if file.created {
+        if let Some((added, removed)) = lines.filter(|_| file.edits > 0) {
+            (file.added, file.removed, file.counted) = (added, removed, true);
+        }
+        if file.created {
             (file.added, file.removed) = (file.added.saturating_sub(file.removed), 0);
-        } else if self.own != (added, removed) {
-            file.committed = Some(LineCounts { added, removed });
-            file.added = file.added - added + self.own.0;
-            file.removed = file.removed - removed + self.own.1;
-            file.counted = false;
         }
         self.file
+    }
+
+    /// The lines of its commits with those of the next one. What that removes may have come with one before it, unless all
+    /// that counts is what is left of a new file.
+    fn with(&self, next: Option<(u64, u64)>) -> Option<(u64, u64)> {
+        let ((added, removed), next) = self.sure.zip(next)?;
+        let is_first = self.committed.2 == 0;
+        let is_apart = is_first || next.1 == 0 || self.file.what.created;
+        is_apart.then_some((added + next.0, removed + next.1))
+    }
+
+    /// It was edited since the last commit.
+    fn is_fresh(&self) -> bool {
+        self.file.what.edits > self.committed.2
+    }
+
+    /// The lines of its edits since then; of a file that was new then what is left of them.
+    fn own(&self) -> (u64, u64) {
+        let file = &self.file.what;
+        let (before, gone, edits) = self.committed;
+        let (added, removed) = (file.added - before, file.removed - gone);
+        match file.created && edits == 0 {
+            true => (added.saturating_sub(removed), 0),
+            false => (added, removed),
+        }
+    }
+
+    /// A new file that is as its only edit left it.
+    fn is_untouched(&self) -> bool {
+        self.file.what.created && self.file.what.edits == 1 && !self.touched
     }
 
     /// Back to what was committed last; whether anything is left of it.
@@ -90,62 +122,43 @@ impl Kept {
             return true;
         }
         (file.added, file.removed, file.edits) = self.committed;
-        file.deleted = false;
+        (file.deleted, self.stat) = (false, None);
         file.edits > 0
     }
 
-    /// Git tells what the edits since the last commit came to. Where that is not of these edits alone, it
-    /// says nothing of them.
-    fn correct(&mut self, added: u64, removed: u64, drawn: bool) {
-        let file = &mut self.file.what;
-        let (before, gone, _) = self.committed;
-        let (own_added, own_removed) = (file.added - before, file.removed - gone);
-        let grown = own_added as i64 - own_removed as i64;
-        let sum = added + removed;
-        let (counted, far) = match drawn {
-            false => (Some((added, removed)), 0),
-            // by how much the file grew is known of the edits, the sum of git
-            true => (halves(sum, grown), 1 + sum / 10),
-        };
-        let other = if drawn { 0 } else { 1 + sum / 20 };
-        let is_own = |counted: &(u64, u64)| {
-            (counted.0 as i64 - counted.1 as i64).abs_diff(grown) <= other
-                && counted.0.abs_diff(added) <= far
-                && sum <= own_added + own_removed
-        };
-        if let Some((added, removed)) = counted.filter(is_own)
-            && file.edits > self.committed.2
-        {
-            (file.added, file.removed) = (before + added, gone + removed);
-            file.counted = true;
+    /// Git tells what the edits since the last commit came to. Of a bar that is drawn in proportion only the sum counts.
+    /// Where there were none, what changed it is not in the log.
+    fn count(&mut self, added: u64, removed: u64, drawn: bool) {
+        let own = self.own();
+        if !self.is_fresh() {
+            self.sure = None;
+        } else if !drawn {
+            self.stat = Some((added, removed));
+        } else if own.0 + own.1 == added + removed {
+            self.stat = Some(own);
         }
     }
 
-    /// What was changed since the last commit is in the next one, with the lines that git counted.
-    fn commit(&mut self) {
-        let file = &mut self.file.what;
-        let (before, gone, edits) = self.committed;
-        let mut own = (file.added - before, file.removed - gone);
-        let staged = self.staged.take().filter(|_| file.edits > edits);
-        if let Some((added, removed)) = staged {
-            (file.added, file.removed) = (before + added, gone + removed);
-            file.counted = true;
-            if added + removed <= own.0 + own.1 {
-                own = (added, removed);
-            }
-        }
-        self.own = (self.own.0 + own.0, self.own.1 + own.1);
+    /// What was changed since the last commit is in the next one. `verified`: its files add up to what git counted.
+    fn commit(&mut self, verified: bool) {
+        let lines = exact(self.own(), self.stat.take(), verified);
+        self.sure = self.with(lines);
+        let file = &self.file.what;
         self.committed = (file.added, file.removed, file.edits);
     }
 }
 
-/// Two numbers by their sum and their difference.
-fn halves(sum: u64, difference: i64) -> Option<(u64, u64)> {
-    let more = (sum as i64 + difference)
-        .try_into()
-        .ok()
-        .filter(|twice: &u64| twice.is_multiple_of(2))?;
-    Some((more / 2, sum.checked_sub(more / 2)?))
+/// The lines of edits: as git counted them, unless others' are among those; else their own, where these are `verified`.
+fn exact(own: (u64, u64), stat: Option<(u64, u64)>, verified: bool) -> Option<(u64, u64)> {
+    let Some((added, removed)) = stat else {
+        return verified.then_some(own);
+    };
+    let sum = added + removed;
+    let grown = |lines: (u64, u64)| lines.0 as i64 - lines.1 as i64;
+    let apart = grown((added, removed)).abs_diff(grown(own));
+    // a formatter may have been at work
+    let is_own = apart <= 1 + sum / 20 && sum <= own.0 + own.1;
+    is_own.then_some((added, removed))
 }
 
 /// A person says in it that they undid what the agent had done.
@@ -178,37 +191,76 @@ impl<'t> Edited<'t> {
                 kept.file.what.added += added;
                 kept.file.what.removed += removed;
                 kept.file.what.edits += 1;
-                (kept.file.what.deleted, kept.file.what.counted) = (false, false);
+                (kept.file.what.deleted, kept.stat, kept.touched) = (false, None, false);
             }
             Finding::File { path, became } => self.become_of(line, path, *became),
             Finding::Moved { from, to, by_git } => self.go(line, from, to, *by_git),
-            Finding::Commit { .. } => {
-                self.left.values_mut().for_each(Kept::commit);
-            }
+            Finding::Commit { again, size, .. } => self.commit(size.filter(|_| !again)),
             Finding::Stat {
                 path,
                 added,
                 removed,
                 of: of @ (Tree::Work | Tree::Staged),
                 drawn,
-            } if !drawn || added + removed > 0 => {
-                let is_fresh = |kept: &Kept| kept.file.what.edits > kept.committed.2;
+            } => {
                 let named = path.strip_prefix(LEFT_OUT).unwrap_or(path);
-                let is_it = |edited: &str, kept: &Kept| match named {
-                    "" => is_fresh(kept),
-                    path => is_same(edited, path),
-                };
-                let mut known = self
-                    .left
-                    .iter_mut()
-                    .filter(|(edited, kept)| is_it(edited, kept));
-                if let (Some((_, kept)), None) = (known.next(), known.next()) {
-                    kept.correct(*added, *removed, *drawn);
-                    let is_staged = *of == Tree::Staged && !drawn && !path.is_empty();
-                    kept.staged = is_staged.then_some((*added, *removed)).or(kept.staged);
+                let is_staged = *of == Tree::Staged && !named.is_empty();
+                if is_staged {
+                    self.staged.insert(named);
+                }
+                if is_staged || added + removed > 0 {
+                    self.count(named, *added, *removed, *drawn);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Git counted the lines of a file, or names it; without a name it is the only one that was edited since the last
+    /// commit.
+    fn count(&mut self, named: &str, added: u64, removed: u64, drawn: bool) {
+        let is_it = |(path, kept): &(&Cow<'_, str>, &mut Kept)| match named {
+            "" => kept.is_fresh(),
+            named => is_same(path, named),
+        };
+        let mut known = self.left.iter_mut().filter(is_it);
+        if let (Some((_, kept)), None) = (known.next(), known.next()) {
+            kept.count(added, removed, drawn);
+        }
+    }
+
+    /// What was edited is in a commit of this size: the files that git named for it, where they are as many and some were
+    /// edited, else all.
+    fn commit(&mut self, size: Option<CommitSize>) {
+        let staged = std::mem::take(&mut self.staged);
+        let is_whole = size.is_some_and(|size| size.files == staged.len() as u64);
+        let is_named = |path: &str| staged.iter().any(|named| is_same(path, named));
+        let fresh = self.left.iter_mut().filter(|(_, kept)| kept.is_fresh());
+        let (named, others): (Vec<_>, Vec<_>) =
+            fresh.partition(|(path, _)| is_whole && is_named(path));
+        let all = if named.is_empty() { others } else { named };
+        let sum = all.iter().fold((0, 0), |sum, (_, kept)| {
+            let lines = kept.stat.unwrap_or(kept.own());
+            (sum.0 + lines.0, sum.1 + lines.1)
+        });
+        let verified = size.is_some_and(|size| {
+            size.files == all.len() as u64 && (size.added, size.removed) == sum
+        });
+        all.into_iter().for_each(|(_, kept)| kept.commit(verified));
+    }
+
+    /// Before the line: commits of before may be others now, and files be changed by what it runs.
+    fn begin(&mut self, line: &LocatedItem<'_>) {
+        if was_reverted(line) {
+            self.revert();
+        }
+        if rewriting(line).is_some_and(|command| !command.contains("--amend")) {
+            let committed = self.left.values_mut().filter(|kept| kept.committed.2 > 0);
+            committed.for_each(|kept| kept.sure = None);
+        }
+        let mut untouched = self.left.values().filter(|kept| kept.is_untouched());
+        if untouched.next().is_some() && may_touch(line) {
+            self.left.values_mut().for_each(|kept| kept.touched = true);
         }
     }
 
@@ -262,49 +314,7 @@ impl<'t> Edited<'t> {
             self.left.insert(new.into(), kept);
         }
         if known.is_empty() && by_git {
-            let file = &mut self.of(line, to).file.what;
-            (file.renamed_from, file.uncounted) = (Some(from.to_owned()), true);
-        }
-    }
-
-    /// Lines of a file that a shell wrote too are more than its edits say, unless git counted them.
-    fn note_writes(&mut self, lines: &[LocatedItem<'t>]) {
-        if self.left.is_empty() {
-            return;
-        }
-        let written = lines.iter().flat_map(|line| match line.item.kind {
-            ItemKind::Digest => written(line.item.text),
-            _ => Vec::new(),
-        });
-        for named in written.collect::<BTreeSet<&str>>() {
-            let named = named.trim_start_matches("./");
-            let meant = self.left.iter_mut();
-            let meant = meant.filter(|(path, _)| is_same(path, named));
-            // a relative path may end the paths of several files
-            let Some((_, kept)) = meant.min_by_key(|(path, _)| path.len()) else {
-                continue;
-            };
-            // what git counted is the shell's too
-            kept.own = (kept.committed.0, kept.committed.1);
-            let file = &mut kept.file.what;
-            if !file.counted {
-                (file.added, file.removed, file.uncounted) = (0, 0, true);
-            }
-        }
-    }
-
-    /// A new file that was read with more lines than its edits made has been written by others too: by sub-agents whose
-    /// logs are absent.
-    fn note_others(&mut self, lines: &[LocatedItem<'t>]) {
-        let created = |kept: &&mut Kept| kept.file.what.created && !kept.file.what.counted;
-        for Kept { file, .. } in self.left.values_mut().filter(created) {
-            let file = &mut file.what;
-            // an end of line more or less
-            let own = file.added.saturating_sub(file.removed) + 2;
-            let mut read = lines.iter().filter_map(|line| read(line.item.text));
-            if read.any(|(path, lines)| lines > own && is_same(&file.path, path)) {
-                (file.added, file.removed, file.uncounted) = (0, 0, true);
-            }
+            self.of(line, to).file.what.renamed_from = Some(from.to_owned());
         }
     }
 
@@ -316,8 +326,9 @@ impl<'t> Edited<'t> {
                 ..ChangedFile::default()
             }),
             committed: (0, 0, 0),
-            own: (0, 0),
-            staged: None,
+            sure: Some((0, 0)),
+            stat: None,
+            touched: false,
         })
     }
 }
@@ -367,7 +378,7 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                         added: counted(*added),
                         removed: counted(*removed),
                         by_git: true,
-                        uncounted: *drawn,
+                        counted: !drawn,
                         ..ChangedFile::default()
                     });
                     match of {
@@ -381,7 +392,7 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                         // what was counted before may be of several commits
                         Tree::Last if commits => {
                             let known = all.entry(path.as_str()).or_insert_with(|| file.clone());
-                            if known.what.uncounted && !drawn {
+                            if !known.what.counted && !drawn {
                                 *known = file;
                             }
                         }
@@ -419,7 +430,7 @@ fn commit<'t>(
     for (path, file) in staged {
         if let Some(known) = all.get_mut(path) {
             add(&mut known.what, file.what);
-        } else if !file.what.uncounted || !is_known(all, path) {
+        } else if file.what.counted || !is_known(all, path) {
             all.insert(path, file);
         }
     }
@@ -427,8 +438,8 @@ fn commit<'t>(
 
 /// Several commits changed a file.
 fn add(file: &mut ChangedFile, next: ChangedFile) {
-    file.uncounted |= next.uncounted;
-    let counted = u64::from(!file.uncounted);
+    file.counted &= next.counted;
+    let counted = u64::from(file.counted);
     file.added = (file.added + next.added) * counted;
     file.removed = (file.removed + next.removed) * counted;
 }
@@ -458,15 +469,29 @@ fn is_agents(text: &str) -> bool {
     name.is_some_and(|name| tool(name).answer == AnswerKind::Agent)
 }
 
-/// `Action: Read(src/a.rs) → lines 20–39 of 457, 986 bytes`, `… → 193 lines, 6.1 KB`: the file, and how many lines it has.
-fn read(call: &str) -> Option<(&str, u64)> {
-    let (path, told) = call.strip_prefix("Action: Read(")?.split_once(") → ")?;
-    let count = match told.split_once(" of ") {
-        Some((_, count)) if told.starts_with("line") => count,
-        _ => told,
+/// What the line runs may change files whose edits nobody sees: anything but looks and checks.
+fn may_touch(line: &LocatedItem<'_>) -> bool {
+    if is_agents(line.item.text) {
+        return true;
+    }
+    let Some(ran) = RanCommand::of(line).or_else(|| RanCommand::begun(line)) else {
+        return false;
     };
-    let end = count.find(|c: char| !c.is_ascii_digit())?;
-    Some((path, count[..end].parse().ok()?))
+    let is_shell =
+        tool(line.words().split('(').next().unwrap_or_default()).answer == AnswerKind::Shell;
+    let command = ran.command.replace("2>&1", "");
+    let mut parts = command
+        .split(['&', ';', '|', '\n'])
+        .filter(|part| !part.trim().is_empty());
+    let changes = |part: &str| {
+        let class = commands::of_count(&commands::counted_as(part));
+        let looks = matches!(
+            class.intent,
+            Intent::Read | Intent::Search | Intent::Validate
+        );
+        !looks || class.is_unknown()
+    };
+    is_shell && (!commands::fixers(ran.command).is_empty() || parts.any(changes))
 }
 
 /// Git names paths from a repository's root, commands also from where they run or whole.

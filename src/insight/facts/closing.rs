@@ -109,6 +109,7 @@ fn may_change(line: &LocatedItem<'_>) -> bool {
         }),
         Finding::Failed { .. }
         | Finding::Listed { .. }
+        | Finding::Elsewhere(_)
         | Finding::Ahead(_)
         | Finding::Diverged { .. }
         | Finding::Titled { .. }

@@ -1,9 +1,10 @@
 //! What a session left in a history that others see: commits. Only what git states counts: what
 //! was pushed by hand is not guessed.
 
-use super::line::{LocatedItem, found};
+use super::line::LocatedItem;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, PullRequestState};
+use crate::model::human::plural;
 use crate::model::summary::{SessionCommit, Sourced};
 use crate::rules::table;
 use regex::Regex;
@@ -16,6 +17,8 @@ struct Made<'t> {
     /// The history was rewritten since: its hash is an old one.
     is_old: bool,
     subject: &'t str,
+    /// Where it was made; `None`: where the session works.
+    folder: Option<&'t str>,
 }
 
 /// Those that are left at the end, under the hashes that they have then: what was amended, rebased or reset
@@ -49,16 +52,19 @@ struct Commits<'t> {
     older: Vec<&'t str>,
     listed: Vec<(usize, &'t str, &'t str)>,
     rewritten_at: Option<usize>,
+    /// How many commits git counted since the last commit and push that the remote branch lacks, and behind which line.
+    ahead: Option<(usize, u64)>,
 }
 
 impl<'t> Commits<'t> {
     /// `until` ends with the line.
     fn note(&mut self, until: &[LocatedItem<'t>], line: &LocatedItem<'t>) {
+        let folder = folder(line);
         let mut squashes = false;
         if let Some(command) = rewriting(line) {
             self.rewritten_at = Some(until.len() - 1);
             squashes = command.contains("--autosquash");
-            rewrite(&mut self.made, command);
+            self.rewrite(command, folder);
         }
         if line.item.kind == ItemKind::Digest {
             let text = line.item.text;
@@ -87,6 +93,7 @@ impl<'t> Commits<'t> {
                         .made
                         .last_mut()
                         .filter(|made| made.at + 1 == until.len());
+                    self.ahead = None;
                     made.into_iter().for_each(|made| {
                         made.commit.what.rebased = rebased;
                         // what is in it is another's work
@@ -107,10 +114,10 @@ impl<'t> Commits<'t> {
                     state: PullRequestState::Merged,
                     done: true,
                     ..
-                } => self
-                    .made
-                    .iter_mut()
-                    .for_each(|made| made.commit.what.pushed = true),
+                } => {
+                    self.ahead = None;
+                    self.push(folder);
+                }
                 Finding::Ahead(count) => self.send(until, *count),
                 _ => {}
             }
@@ -133,14 +140,41 @@ impl<'t> Commits<'t> {
             line.item.kind == ItemKind::Digest
                 && MOVES.iter().any(|verb| line.item.text.contains(verb))
         };
-        let here = until.last().map(place);
-        let sent = self.made.len().saturating_sub(ahead as usize);
-        for made in &mut self.made[..sent] {
-            let is_here = here == Some(place(&until[made.at]));
-            if is_here && !made.is_old && !until[made.at..].iter().any(moves) {
-                made.commit.what.pushed = true;
-            }
+        let Some(here) = until.last().map(folder) else {
+            return;
+        };
+        let stays = |made: &Made<'_>| {
+            made.folder == here && !made.is_old && !until[made.at..].iter().any(moves)
+        };
+        if self.made.last().is_some_and(stays) {
+            self.ahead = Some((until.len() - 1, ahead));
         }
+        let sent = self.made.len().saturating_sub(ahead as usize);
+        for made in self.made[..sent].iter_mut() {
+            made.commit.what.pushed |= stays(made);
+        }
+    }
+
+    fn rewrite(&mut self, command: &str, folder: Option<&str>) {
+        let all = std::mem::take(&mut self.made).into_iter();
+        let (mut here, there): (Vec<_>, Vec<_>) = all.partition(|made| made.folder == folder);
+        rewrite(&mut here, command);
+        here.extend(there);
+        here.sort_by_key(|made| made.at);
+        self.made = here;
+    }
+
+    /// Those of the folder were sent to others; where none is left there nobody knows where that was.
+    fn push(&mut self, folder: Option<&str>) {
+        let is_left = |made: &&mut Made<'_>| !made.commit.what.pushed;
+        let is_here = self
+            .made
+            .iter_mut()
+            .filter(is_left)
+            .any(|made| made.folder == folder);
+        let left = self.made.iter_mut().filter(is_left);
+        let left = left.filter(|made| !is_here || made.folder == folder);
+        left.for_each(|made| made.commit.what.pushed = true);
     }
 
     /// What was made for an older commit is in that one now, whose hash is another.
@@ -241,12 +275,20 @@ impl<'t> Commits<'t> {
     }
 }
 
-/// Where the commands of a call work, as far as it says so: by `cd`, by git's option, by the call's own folder.
-fn place<'t>(line: &LocatedItem<'t>) -> [Option<&'t str>; 3] {
-    ["(cd ", "git -C ", ", in "].map(|mark| {
-        let (_, rest) = line.item.text.split_once(mark)?;
-        rest.split([' ', ';', ')']).next()
+/// Where a call works on a history; `None`: where the session does.
+fn folder<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+    let mut findings = line.item.findings.iter();
+    findings.find_map(|finding| match finding {
+        Finding::Elsewhere(folder) => Some(folder.as_str()),
+        _ => None,
     })
+}
+
+/// What another repository's folder is called; a worktree is the session's.
+fn repository(folder: &str) -> Option<String> {
+    let name = folder.rsplit('/').next().filter(|name| !name.is_empty());
+    name.filter(|_| !folder.contains("worktree"))
+        .map(str::to_owned)
 }
 
 /// It sends a sub-agent to work.
@@ -283,21 +325,21 @@ const AMENDS_MAX: usize = 6;
 
 impl<'t> Made<'t> {
     /// At the last of the lines.
-    fn new(until: &[LocatedItem<'_>], hash: &str, subject: &'t str) -> Option<Made<'t>> {
+    fn new(until: &[LocatedItem<'t>], hash: &str, subject: &'t str) -> Option<Made<'t>> {
+        let line = until.last()?;
+        let folder = folder(line);
         let commit = SessionCommit {
             hash: hash.to_owned(),
             subject: subject.to_owned(),
-            pushed: false,
-            by_git: false,
-            rebased: false,
-            size: None,
-            given_up: None,
+            repository: folder.and_then(repository),
+            ..SessionCommit::default()
         };
         Some(Made {
             at: until.len() - 1,
-            commit: until.last()?.source(commit),
+            commit: line.source(commit),
             is_old: false,
             subject,
+            folder,
         })
     }
 
@@ -333,7 +375,7 @@ fn amends(line: &LocatedItem<'_>) -> bool {
 
 /// The command of a call that gave commits another hash, or left some out; `None` where it failed or found nothing
 /// to do.
-fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+pub(super) fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
     // a command that only writes of it in quotes does nothing of the kind
     static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
         let rewrites = r#"rebase|reset|filter-branch|filter-repo|pull [^;&|"']*--rebase|commit [^;&|"']*--amend"#;
@@ -446,118 +488,85 @@ fn is_one(known: &SessionCommit, hash: &str, subject: &str, again: bool) -> bool
     }
 }
 
-/// The step that is left with commits; `None` where all of them were pushed or given up. Of a repository of
-/// which nobody knows that it has a remote it only says what the log shows: that may be no step at all.
-pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<Sourced<String>> {
-    let is_left =
-        |commit: &&Sourced<SessionCommit>| !commit.what.pushed && commit.what.given_up.is_none();
-    let left: Vec<&Sourced<SessionCommit>> = commits.iter().filter(is_left).collect();
-    let last = left.last()?;
-    let (hash, subject) = (&last.what.hash, &last.what.subject);
-    let (space, named) = match hash.as_str() {
-        "" => ("", String::new()),
-        hash => (" ", format!("{AS}{hash}")),
-    };
-    let subject = format!("{hash}{space}{subject}");
-    let what = match (left.len(), has_remote) {
-        (1, true) => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
-        // the list of commits has its subject
-        (1, false) => format!("{COMMITTED}{named}{NO_PUSH}"),
-        (many, true) => format!("{many} commits not pushed{LAST}{subject}"),
-        (many, false) => format!("{many}{COMMITS}{NO_PUSH}"),
-    };
-    Some(Sourced {
-        what,
-        episode: last.episode,
-        line: last.line,
-    })
+/// What git counted after the last commit and push that its remote branch lacks: a step, unless that is nothing.
+pub fn ahead(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
+    let mut all = Commits::default();
+    for (at, line) in lines.iter().enumerate() {
+        all.note(&lines[..=at], line);
+    }
+    let (at, count) = all.ahead.filter(|(_, count)| *count > 0)?;
+    let is_own = folder(&lines[at]).and_then(repository).is_none();
+    let commits = plural(count, "commit");
+    is_own.then(|| lines[at].source(format!("{commits}{COUNTED}")))
 }
 
-const COMMITTED: &str = "Committed";
-const AS: &str = " as ";
-const NOT_PUSHED: &str = ", not pushed";
-const NO_PUSH: &str = ", no push seen";
-const COMMITS: &str = " commits";
-const LAST: &str = ", the last: ";
+/// The steps that are left with commits, one for each repository, without those that were pushed or given up. What git
+/// `counted` there stands for the session's own repository.
+pub fn unpushed(
+    commits: &[Sourced<SessionCommit>],
+    counted: Option<Sourced<String>>,
+) -> Vec<Sourced<String>> {
+    let mut left: Vec<(Option<&str>, Vec<&Sourced<SessionCommit>>)> = Vec::new();
+    for commit in commits {
+        if commit.what.pushed || commit.what.given_up.is_some() {
+            continue;
+        }
+        let repository = commit.what.repository.as_deref();
+        match left.iter_mut().find(|(known, _)| *known == repository) {
+            Some((_, commits)) => commits.push(commit),
+            None => left.push((repository, vec![commit])),
+        }
+    }
+    let mut counted = counted;
+    let steps = left.into_iter().filter_map(|(repository, commits)| {
+        let last = commits.last()?;
+        let counted = counted.take_if(|_| repository.is_none());
+        Some(counted.unwrap_or_else(|| Sourced {
+            what: no_push_seen(&commits, repository),
+            episode: last.episode,
+            line: last.line,
+        }))
+    });
+    steps.collect()
+}
 
-/// A step is one of [`unpushed`]; and whether it says that there is a remote.
+/// `No push seen of 1a2b3c4, 5d6e7f8 in lib`.
+fn no_push_seen(commits: &[&Sourced<SessionCommit>], repository: Option<&str>) -> String {
+    let hashes = commits.iter().map(|commit| commit.what.hash.as_str());
+    let hashes: Vec<&str> = hashes.filter(|hash| !hash.is_empty()).collect();
+    let named = match commits {
+        [commit] if hashes.is_empty() => commit.what.subject.clone(),
+        _ if hashes.len() == commits.len() && hashes.len() <= NAMED_MAX => hashes.join(", "),
+        _ => plural(commits.len() as u64, "commit"),
+    };
+    let place = repository.map_or(String::new(), |name| format!(" in {name}"));
+    format!("{NO_PUSH}{named}{place}")
+}
+
+/// Hashes of more commits say no more than how many they are.
+const NAMED_MAX: usize = 6;
+
+const NO_PUSH: &str = "No push seen of ";
+const COUNTED: &str = " not pushed, as git status counted";
+
+/// A step is one of [`unpushed`]; and whether git counted it.
 pub fn says_unpushed(step: &str) -> Option<bool> {
-    let unseen = step.strip_suffix(NO_PUSH).map(|what| {
-        let many = what.strip_suffix(COMMITS).unwrap_or_default();
-        let named = what
-            .strip_prefix(COMMITTED)
-            .and_then(|what| what.strip_prefix(AS));
-        let is_hash = |hash: &str| hash.bytes().all(|b| b.is_ascii_hexdigit());
-        what == COMMITTED
-            || named.is_some_and(is_hash)
-            || !many.is_empty() && many.bytes().all(|b| b.is_ascii_digit())
-    });
-    if unseen == Some(true) {
-        return Some(false);
-    }
-    let (head, _) = step.split_once(": ")?;
-    let many = head.strip_suffix(LAST.trim_end_matches(": "));
-    let many = many.and_then(|head| head.split_once(' '));
-    let many = many.filter(|(count, _)| count.bytes().all(|b| b.is_ascii_digit()));
-    match many {
-        Some((_, "commits not pushed")) => Some(true),
-        Some((_, "commits made")) => Some(false),
-        _ if head == COMMITTED => Some(false),
-        _ => (head.strip_prefix(COMMITTED) == Some(NOT_PUSHED)).then_some(true),
-    }
+    let is_counted = step.ends_with(COUNTED);
+    (is_counted || step.starts_with(NO_PUSH)).then_some(is_counted)
 }
 
-/// The log tells that there is none: git says so, or the repository was made in the session.
+/// The log tells that nothing can be pushed: git says so, or the repository was made in the session.
 pub fn has_no_remote(lines: &[LocatedItem<'_>]) -> bool {
-    let names = |line: &LocatedItem<'_>| {
-        let text = line.item.text;
-        let is_one = text.contains("git init") || NO_REMOTE.iter().any(|none| text.contains(none));
-        line.item.kind == ItemKind::Digest && is_one
-    };
-    lines.iter().any(names)
-}
-
-/// What git says where nothing can be pushed.
-const NO_REMOTE: [&str; 2] = [
-    "No configured push destination",
-    "does not appear to be a git",
-];
-
-/// The log tells of a remote: something was pushed, or commands and words name one, or a pull request.
-pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
-    const NAMES: [&str; 6] = [
-        "git fetch",
-        "git pull",
-        "origin/",
-        "git push",
-        "gh pr ",
-        "gh run ",
+    const SAYS: [&str; 3] = [
+        "git init",
+        "No configured push destination",
+        "does not appear to be a git",
     ];
-    // words of people and agents: a branch or a commit that was or wasn't pushed, a pull request with its number
-    static SAID: LazyLock<Regex> = LazyLock::new(|| {
-        let words = r"(?i)\b(?:not pushed|unpushed|ahead of origin|ready to push|didn't push|push it|pushed? to (?:origin|the remote|github|gitlab)|(?:a|the|no|open|draft) (?:PR|pull request|merge request)\b|(?:PR|pull request|merge request) #?\d)";
-        table::regex(words)
-    });
-    let told = found(lines).any(|(_, finding)| {
-        matches!(
-            finding,
-            Finding::Pushed | Finding::PullRequest(_) | Finding::PullRequestState { .. }
-        )
-    });
-    let names = |line: &LocatedItem<'_>| {
-        let text = line.item.text;
-        line.item.kind == ItemKind::Digest
-            && (text.contains("git ") || text.contains("origin/"))
-            && NAMES.iter().any(|name| text.contains(name))
-            && !NO_REMOTE.iter().any(|none| text.contains(none))
-    };
-    // `1 commit ahead of origin. Ready to push.`
     let tells = |line: &LocatedItem<'_>| {
-        let words = line.words();
-        let is_said = line.main && matches!(line.item.kind, ItemKind::Agent | ItemKind::Prompt);
-        is_said && SAID.is_match(words)
+        let text = line.item.text;
+        line.item.kind == ItemKind::Digest && SAYS.iter().any(|says| text.contains(says))
     };
-    told || lines.iter().any(names) || lines.iter().any(tells)
+    lines.iter().any(tells)
 }
 
 /// Stands behind a task that may be done.

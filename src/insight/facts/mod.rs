@@ -67,7 +67,6 @@ mod unverified;
 mod unwritten;
 mod verdicts;
 mod words;
-mod written_files;
 
 pub use asks::{OFFERED, UNANSWERED};
 pub use changed_files::files_by_git;
@@ -107,12 +106,9 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     }
     let has_tasks = !next.is_empty();
     let begun = begun::Begun::of(lines);
-    // the whole session is looked through for a remote: only where some commit may still have to go there
-    if history::unpushed(&commits, true).is_some() {
-        let has_remote = history::has_remote(lines);
-        let unpushed = history::unpushed(&commits, has_remote);
-        let may_be_open = (has_remote || !history::has_no_remote(lines)) && !begun.pushes();
-        next.extend(unpushed.filter(|_| may_be_open));
+    let has_remote = commits.iter().any(|commit| commit.what.pushed);
+    if !begun.pushes() && (has_remote || !history::has_no_remote(lines)) {
+        next.extend(history::unpushed(&commits, history::ahead(lines)));
     }
     let files_modified = changed_files::files(lines);
     let has_commits = !commits.is_empty();

@@ -568,12 +568,9 @@ mod tests {
     fn what_is_not_pushed_is_told_once() {
         let words = "Agent: Done.\n\n**Next steps:**\n1. Push changes\n2. Open a PR";
         let last = line(ItemKind::Agent, words, &[]);
-        let unpushed = last.source("Committed, not pushed: Fix the cart".to_owned());
+        let unpushed = last.source("No push seen of 1a2b3c4".to_owned());
         let steps = next_steps(vec![unpushed], &[&last], false);
-        assert_eq!(
-            texts(&steps),
-            ["Committed, not pushed: Fix the cart", "Open a PR"]
-        );
+        assert_eq!(texts(&steps), ["No push seen of 1a2b3c4", "Open a PR"]);
     }
 
     #[test]

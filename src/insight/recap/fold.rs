@@ -80,7 +80,6 @@ impl SessionWork {
             (own, None) if other.files == 0 => own,
             _ => None,
         };
-        self.uncounted |= other.uncounted;
         self.added += other.added;
         self.removed += other.removed;
     }
@@ -227,10 +226,7 @@ mod tests {
                     hash: hash.into(),
                     subject: subject.into(),
                     pushed,
-                    by_git: false,
-                    rebased: false,
-                    size: None,
-                    given_up: None,
+                    ..SessionCommit::default()
                 },
             ),
         }

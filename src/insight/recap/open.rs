@@ -41,7 +41,7 @@ pub enum DoneWork {
 /// A step that a session left is open: it leaves something to do, and no other session did it since.
 pub(super) fn is_open(step: &Sourced<String>, session: &RecapSession, done: &[DoneLater]) -> bool {
     let text = step.what.as_str();
-    // nobody knows of a remote, or whether it was done without a word
+    // it may have been done without a word
     if says_unpushed(text) == Some(false) || says_uncommitted(text) || is_older_task(text) {
         return false;
     }
@@ -151,9 +151,17 @@ mod tests {
         let commit = |subject: &str| DoneWork::Commit(subject.into());
         let task = |text: &str| DoneWork::Task(text.into());
         for (step, work, wants) in [
-            ("Committed, not pushed: Fix the cart", commit("x"), true),
-            ("Committed, not pushed: Fix the cart", Pushed, false),
-            ("2 commits not pushed, the last: b", PullRequest, false),
+            (
+                "2 commits not pushed, as git status counted",
+                commit("x"),
+                true,
+            ),
+            ("2 commits not pushed, as git status counted", Pushed, false),
+            (
+                "1 commit not pushed, as git status counted",
+                PullRequest,
+                false,
+            ),
             ("Pull request open: #7", PullRequest, true),
             ("Pull request open: #7", Merged, false),
             ("Unanswered: Shall I push and open a PR?", Pushed, true),
@@ -189,8 +197,8 @@ mod tests {
 
     #[test]
     fn what_nobody_has_to_do_is_not_open() {
-        assert!(left("Committed, not pushed: a", &[], 2));
-        assert!(!left("Committed: a", &[], 2), "nobody knows of a remote");
+        let unseen = "No push seen of 1a2b3c4";
+        assert!(!left(unseen, &[], 2), "it may have been pushed");
         let wanted = "Not pushed, per your instruction: only the commit is here.";
         assert!(!left(wanted, &[], 2), "it was wanted so");
         let older = format!("Ship it{}", crate::insight::facts::OLDER_TASK);

@@ -80,7 +80,7 @@ fn projects_tell_what_is_open_first_and_what_their_sessions_came_to() {
     let wants = "# Recap: this week\n\n4 sessions: 1 completed, 2 in progress, 1 without a known outcome.\n\n\
         ## shop\n\n### Left open\n- Tag it [bb:9]\n\n\
         ### Worked on\n- Ship the release. (in progress) [bb]\n\
-        - Fix the cart. → The discount counts once now. (completed, 1 file +4 −1) [aa]\n\n\
+        - Fix the cart. → The discount counts once now. (completed, 1 file) [aa]\n\n\
         ## notes\n\n### Worked on\n- Write them down. (in progress) [cc]\n";
     assert_eq!(text, wants);
 }
@@ -127,7 +127,7 @@ fn what_repeats_is_one_line() {
         session("dddd", "shop", "Review change 7 of ada/shop", Completed),
     ];
     let text = told(all.clone());
-    let fix = "- Fix the cart (2 sessions, 1 completed, 1 in progress, 1 file +8 −2) [aa, bb]\n";
+    let fix = "- Fix the cart (2 sessions, 1 completed, 1 in progress, 1 file) [aa, bb]\n";
     assert!(text.contains(fix), "{text}");
     assert!(text.contains("Review change 4") && text.contains("Review change 7"));
 
@@ -171,7 +171,7 @@ fn sessions_that_a_session_started_are_its_own() {
         started("bbbb", "aaaa"),
         session("aaaa", "shop", "Fix the cart", Completed),
     ]);
-    let wants = "- Fix the cart (3 sessions, completed, 2 files +8 −2) [aa, bb, cc]\n";
+    let wants = "- Fix the cart (3 sessions, completed, 2 files) [aa, bb, cc]\n";
     assert!(text.contains(wants), "{text}");
     assert!(
         !text.contains("Task of") && !text.contains("Report"),
@@ -193,7 +193,7 @@ fn idle_lines_are_left_out() {
         changes(bare("cccc", "ok, go ahead"), "src/a.rs"),
         titled,
     ]);
-    let wants = "### Worked on\n- (changed src/a.rs) (completed, 1 file +4 −1) [cc]\n\
+    let wants = "### Worked on\n- (changed src/a.rs) (completed, 1 file) [cc]\n\
         - Discounts of the cart (completed) [dd]\n";
     assert!(text.ends_with(wants), "{text}");
 }

@@ -89,7 +89,7 @@ fn head(recap: &Recap) -> String {
     format!("{}{ended}.", plural(recap.sessions, "session"))
 }
 
-/// `Fix the cart → The discount counts once now. (completed, 2 files +4 −1, tests 7/7)`.
+/// `Fix the cart → The discount counts once now. (completed, 2 files, tests 7/7)`.
 fn line(work: &SessionWork) -> String {
     let many = work.also.len() as u64 + 1;
     let many = (many > 1).then(|| plural(many, "session"));
@@ -112,7 +112,7 @@ fn line(work: &SessionWork) -> String {
     format!("{}{}{facts}", work.objective, result.unwrap_or_default())
 }
 
-/// `2 files +4 −1`; of what git counted `1 commit of 2 files +4 −1`, `3 commits +40 −12`.
+/// `2 files`; of what git counted `1 commit of 2 files +4 −1`, `3 commits +40 −12`.
 fn changed(work: &SessionWork) -> Option<String> {
     if let Some(made) = &work.committed {
         let commits = plural(made.commits, "commit");
@@ -122,10 +122,7 @@ fn changed(work: &SessionWork) -> Option<String> {
         let of = of.unwrap_or_default();
         return Some(format!("{commits}{of} +{} −{}", made.added, made.removed));
     }
-    (work.files > 0).then(|| match (plural(work.files, "file"), work.uncounted) {
-        (files, true) => files,
-        (files, false) => format!("{files} +{} −{}", work.added, work.removed),
-    })
+    (work.files > 0).then(|| plural(work.files, "file"))
 }
 
 /// The latest ones.

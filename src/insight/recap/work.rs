@@ -50,16 +50,13 @@ pub struct SessionWork {
     pub ended: Option<Time>,
     /// Files that it changed, scratch files left out.
     pub files: u64,
-    /// Lines.
+    /// Lines, over all edits: no more than a guess at what they came to.
     pub added: u64,
-    /// Lines.
+    /// As `added`.
     pub removed: u64,
-    /// What its commits came to, where git printed that of all of them: beside these, edits are a guess.
+    /// What its commits came to, where git printed that of all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub committed: Option<Committed>,
-    /// Of some files nothing tells the lines.
-    #[serde(skip)]
-    pub(super) uncounted: bool,
     /// The last test run.
     pub tests: Option<TestCounts>,
     /// How many ended so, of several.
@@ -169,7 +166,6 @@ pub(super) fn work(session: RecapSession, now: Time) -> Option<SessionWork> {
         added: files.iter().map(|file| file.what.added).sum(),
         removed: files.iter().map(|file| file.what.removed).sum(),
         committed,
-        uncounted: files.iter().any(|file| file.what.uncounted),
         tests: summary.tests.and_then(|runs| runs.what.numbers().cloned()),
         outcomes: outcome.map(|outcome| (outcome, 1)).into_iter().collect(),
         cut_off: outcome.map_or(0, |outcome| is_cut_off(outcome, session.ended, now).into()),

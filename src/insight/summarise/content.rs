@@ -108,6 +108,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Plan(_)
         | Finding::PlanRead { .. }
         | Finding::PlanWritten { .. }
+        | Finding::Elsewhere(_)
         | Finding::Ahead(_)
         | Finding::Diverged { .. }
         | Finding::Titled { .. }

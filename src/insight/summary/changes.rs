@@ -77,7 +77,7 @@ fn together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
 const GONE_MIN: usize = 4;
 const NEW_MIN: usize = 6;
 
-/// Scratch files are only counted; of many files those that are not named are told by their folders.
+/// Scratch files are left out; of many files those that are not named are told by their folders.
 pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let kept: Vec<_> = kept(summary).collect();
     let told = told_files(summary, &kept);
@@ -99,13 +99,6 @@ pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
         .map(|path| format!("- `{}`", path.replace('`', "'")));
     let mut lines: Vec<String> = head.into_iter().chain(facts).chain(model).collect();
     lines.extend(more_files(summary, kept.len(), told.len()));
-    let and = if lines.is_empty() { "" } else { "and " };
-    match (summary.files_modified.len() - kept.len(), and) {
-        (0, _) => {}
-        (1, "") => lines.push("- a scratch file".to_owned()),
-        (1, and) => lines.push(format!("- {and}a scratch file")),
-        (scratch, and) => lines.push(format!("- {and}{scratch} scratch files")),
-    }
     if lines.is_empty() && !llm.discoveries.is_empty() {
         lines.push("- (none - exploration only)".to_owned());
     }
@@ -139,19 +132,17 @@ fn largest_commit(summary: &Summary) -> u64 {
     sizes.map(|size| size.files).max().unwrap_or(0)
 }
 
-/// How many are not told: those of a folder that was committed, and those that git counted at a commit.
+/// That some are not told: those of a folder that was committed, and those of a commit that nothing names.
 fn more_files(summary: &Summary, kept: usize, told: usize) -> Option<String> {
     let largest = largest_commit(summary);
-    let known = kept as u64;
-    let more = known.max(largest) - told as u64;
-    let files = plural(more, "more file");
-    match (more, largest > known) {
-        (0, _) => None,
-        (_, true) => Some(format!(
-            "- and at least {files}, as git counted at the commit"
-        )),
-        (_, false) => Some(format!("- and {files}")),
+    if largest > kept as u64 {
+        return Some(format!(
+            "- and others: a commit has {}",
+            plural(largest, "file")
+        ));
     }
+    let more = (kept - told) as u64;
+    (more > 0).then(|| format!("- and {}", plural(more, "more file")))
 }
 
 /// The folder that holds most of the whole paths, where it is long enough to be told once: paths in a
@@ -181,7 +172,7 @@ const FOLDER_FILES_MIN: usize = 3;
 mod tests {
     use super::*;
     use crate::model::finding::CommitSize;
-    use crate::model::summary::{LineCounts, SessionCommit, sourced};
+    use crate::model::summary::{SessionCommit, sourced};
 
     fn change(setting: &str, old: Option<&str>, new: Option<&str>) -> SettingChange {
         SettingChange {
@@ -226,7 +217,7 @@ mod tests {
         };
         summary.commits = vec![sourced(1, commit)];
         let lines = files(&summary, &LlmAdditions::default());
-        let last = "- and at least 822 more files, as git counted at the commit";
+        let last = "- and others: a commit has 832 files";
         assert_eq!(lines.last().map(String::as_str), Some(last));
         assert_eq!(lines.len(), 10 + 1, "a folder was committed");
     }
@@ -262,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_only_git_tells_says_so() {
+    fn lines_are_told_where_they_are_exact_and_files_that_only_git_tells_say_so() {
         let file = |path: &str, by_git: bool| {
             let file = ChangedFile {
                 path: path.into(),
@@ -270,6 +261,7 @@ mod tests {
                 removed: 1,
                 edits: u64::from(!by_git),
                 by_git,
+                counted: path == "b.rs",
                 ..ChangedFile::default()
             };
             sourced(1, file)
@@ -279,26 +271,7 @@ mod tests {
             ..Summary::default()
         };
         let lines = files(&summary, &LlmAdditions::default());
-        assert_eq!(lines, ["- `a.rs` +2 −1", "- `b.rs` +2 −1 (from git)"]);
-        let mut more = file("d.rs", false);
-        more.what.committed = Some(LineCounts {
-            added: 9,
-            removed: 4,
-        });
-        let summary = Summary {
-            files_modified: vec![more],
-            ..Summary::default()
-        };
-        let lines = files(&summary, &LlmAdditions::default());
-        assert_eq!(lines, ["- `d.rs` +2 −1 (committed: +9 −4)"]);
-        let mut drawn = file("c.rs", true);
-        drawn.what.uncounted = true;
-        let summary = Summary {
-            files_modified: vec![drawn],
-            ..Summary::default()
-        };
-        let lines = files(&summary, &LlmAdditions::default());
-        assert_eq!(lines, ["- `c.rs` (from git)"]);
+        assert_eq!(lines, ["- `a.rs`", "- `b.rs` +2 −1 (from git)"]);
     }
 
     #[test]
@@ -309,7 +282,6 @@ mod tests {
                 1,
                 ChangedFile {
                     path,
-                    added: 1,
                     ..ChangedFile::default()
                 },
             )
@@ -322,8 +294,8 @@ mod tests {
         summary.files_modified.push(file("src/z.rs".into()));
         let lines = files(&summary, &LlmAdditions::default());
         assert_eq!(lines[0], format!("In `{long}/`:"));
-        assert_eq!(lines[1], "- `a.rs` +1 −0");
-        assert_eq!(lines[5..], ["Elsewhere:", "- `src/z.rs` +1 −0"]);
+        assert_eq!(lines[1], "- `a.rs`");
+        assert_eq!(lines[5..], ["Elsewhere:", "- `src/z.rs`"]);
     }
 
     #[test]

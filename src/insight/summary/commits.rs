@@ -17,7 +17,7 @@ pub fn commits(body: &str) -> Vec<(&str, &str)> {
         let line = line.strip_suffix(PUSHED).unwrap_or(line);
         let line = line.strip_suffix(BY_GIT).unwrap_or(line);
         let line = line.strip_suffix(REBASED).unwrap_or(line);
-        without_size(line)
+        without_size(without_repository(line))
     });
     line.map(|line| match line.split_once(' ') {
         Some((hash, subject)) if hash.bytes().all(|b| b.is_ascii_hexdigit()) => (hash, subject),
@@ -38,6 +38,16 @@ fn without_size(line: &str) -> &str {
         .map_or(line, |(at, _)| &line[..at])
 }
 
+/// A commit's line without ` (in lib)`.
+fn without_repository(line: &str) -> &str {
+    let name = line
+        .rfind(IN)
+        .map(|at| (&line[..at], &line[at + IN.len()..]));
+    let is_name = |name: &str| name.ends_with(')') && !name.contains(' ');
+    name.filter(|(_, name)| is_name(name))
+        .map_or(line, |(before, _)| before)
+}
+
 /// `2 files +52 −6`.
 pub fn size(size: &CommitSize) -> String {
     let CommitSize {
@@ -47,6 +57,9 @@ pub fn size(size: &CommitSize) -> String {
     } = size;
     format!("{} +{added} −{removed}", plural(*files, "file"))
 }
+
+/// Stands before the folder of another repository.
+const IN: &str = " (in ";
 
 /// Stands behind a commit that others have.
 const PUSHED: &str = " (pushed)";
@@ -60,7 +73,7 @@ const REBASED: &str = " (by git rebase)";
 /// Stands behind a commit whose work is nowhere any more, with what did that.
 const GIVEN_UP: &str = " (given up ";
 
-/// `1a2b3c4 Fix the login (2 files +52 −6) (git tells it) (pushed)`, or `(given up on 2026-06-01: reset --hard)`.
+/// `1a2b3c4 Fix the login (2 files +52 −6) (in lib) (git tells it) (pushed)`, or `(given up on 2026-06-01: reset --hard)`.
 pub fn commit(commit: &SessionCommit) -> String {
     let hash = match commit.hash.as_str() {
         "" => String::new(),
@@ -77,5 +90,10 @@ pub fn commit(commit: &SessionCommit) -> String {
     let gone = gone.unwrap_or_default();
     let size = commit.size.as_ref().map(|of| format!(" ({})", size(of)));
     let size = size.unwrap_or_default();
-    format!("{hash}{}{size}{by_git}{pushed}{gone}", commit.subject)
+    let place = commit.repository.as_ref();
+    let place = place.map_or(String::new(), |name| format!("{IN}{name})"));
+    format!(
+        "{hash}{}{size}{place}{by_git}{pushed}{gone}",
+        commit.subject
+    )
 }

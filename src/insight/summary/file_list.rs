@@ -1,7 +1,7 @@
 //! Lines of a list of changed files, and of folders where it would be long.
 
 use crate::model::human::plural;
-use crate::model::summary::{ChangedFile, LineCounts, Sourced};
+use crate::model::summary::{ChangedFile, Sourced};
 use std::collections::BTreeMap;
 
 /// Files that have a line each. More bury what comes after them.
@@ -43,42 +43,23 @@ pub fn listed(
     lines
 }
 
-/// The file with its lines, or with what became of it.
+/// The file with its lines where these are exact, and what became of it.
 fn line(file: &Sourced<ChangedFile>, folder: Option<&str>) -> String {
-    let ChangedFile {
-        added,
-        removed,
-        by_git,
-        created,
-        deleted,
-        uncounted,
-        counted,
-        edits,
-        committed,
-        renamed_from,
-        ..
-    } = &file.what;
-    let path = below(&file.what.path, folder);
-    let lines = match uncounted {
-        true => String::new(),
-        false => format!(" +{added} −{removed}"),
+    let file = &file.what;
+    let path = below(&file.path, folder);
+    let is_some = file.added + file.removed > 0;
+    let lines = match file.counted && is_some && !file.deleted {
+        true => format!(" +{} −{}", file.added, file.removed),
+        false => String::new(),
     };
-    let committed = committed.map_or(String::new(), |LineCounts { added, removed }| {
-        format!(" (committed: +{added} −{removed})")
-    });
-    if let Some(old) = renamed_from.as_ref().filter(|_| !deleted) {
-        return format!("- `{path}`{lines}{committed} (renamed from `{old}`)");
-    }
-    match (deleted, created, by_git) {
-        (true, ..) => format!("- `{path}` (deleted)"),
-        (_, true, _) => format!("- `{path}`{lines} (new)"),
-        (.., true) => format!("- `{path}`{lines} (from git)"),
-        _ if *uncounted => format!("- `{path}` (also written by shell commands)"),
-        _ if *edits > 1 && !counted => {
-            format!("- `{path}`{lines} over {edits} edits{committed}")
-        }
-        _ => format!("- `{path}`{lines}{committed}"),
-    }
+    let became = match &file.renamed_from {
+        _ if file.deleted => " (deleted)".to_owned(),
+        Some(old) => format!(" (renamed from `{old}`)"),
+        None if file.created => " (new)".to_owned(),
+        None if file.by_git => " (from git)".to_owned(),
+        None => String::new(),
+    };
+    format!("- `{path}`{lines}{became}")
 }
 
 fn below<'p>(path: &'p str, folder: Option<&str>) -> &'p str {
@@ -154,7 +135,6 @@ mod tests {
                 1,
                 ChangedFile {
                     path,
-                    added: 4,
                     created,
                     ..ChangedFile::default()
                 },
@@ -173,8 +153,8 @@ mod tests {
         assert_eq!(
             told(&all, true),
             [
-                "- `src/shop.rs` +4 −0",
-                "- `docs/0.rs` +4 −0 (new)",
+                "- `src/shop.rs`",
+                "- `docs/0.rs` (new)",
                 "- `src/cart/rows/`: 9 new files",
                 "- `src/cart/sums/`: 12 new files",
             ]

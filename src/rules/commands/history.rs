@@ -27,7 +27,8 @@ pub struct Act {
     /// command doesn't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<String>,
-    /// Where a file or folder goes, as `names` has it.
+    /// Where a file or folder goes; of what is done to a history the folder where, unless that is where the line begins.
+    /// As `names` has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// A commit that prints nothing, a pull request that is a draft, changes that are staged, a look that nothing but its
@@ -92,6 +93,14 @@ pub enum HistoryAction {
     Restore,
     /// What runs in the background is asked for its output.
     Poll,
+}
+
+impl HistoryAction {
+    /// It changes a repository's commits, or where they are, or asks for that.
+    pub fn is_of_repository(self) -> bool {
+        use HistoryAction::{Commit, Merge, Open, Pick, Push, Status};
+        matches!(self, Commit | Pick | Push | Open | Merge | Status)
+    }
 }
 
 /// What a command line does, in order. A scan for literals where it does nothing; else some
@@ -160,6 +169,7 @@ impl Act {
 }
 
 /// Where a line's commands run.
+#[derive(Clone)]
 struct Place {
     /// From where the line began; `None`: nobody knows.
     path: Option<String>,
@@ -186,13 +196,22 @@ impl Place {
         }
     }
 
-    fn is_away(&self, args: &[Cow<'_, str>]) -> bool {
-        let named = args.iter().position(|arg| arg == "-C");
-        let named = named.and_then(|at| args.get(at + 1));
-        let path = match named {
-            Some(named) => self.at(named),
-            None => self.path.clone(),
-        };
+    /// Git's own options before its subcommand may say where it works.
+    fn of_git<'w, 'c>(&self, args: &'w [Cow<'c, str>]) -> (&'w [Cow<'c, str>], Cow<'_, Place>) {
+        let (mut args, mut place) = (args, Cow::Borrowed(self));
+        while let [option, value, rest @ ..] = args
+            && (option == "-C" || option == "-c")
+        {
+            if option == "-C" {
+                place.to_mut().go(Some(value));
+            }
+            args = rest;
+        }
+        (args, place)
+    }
+
+    fn is_away(&self) -> bool {
+        let path = self.path.as_ref();
         path.map_or(self.makes_temporary, |path| {
             is_throwaway(&format!("{path}/"))
         })
@@ -229,16 +248,21 @@ fn act(
         return;
     };
     let (base, program) = base_of(first);
+    let (args, place) = match base == "git" {
+        true => place.of_git(args),
+        false => (args, Cow::Borrowed(place)),
+    };
     let subs = positional(program, args);
     let Some(row) = TABLE.rows.iter().find(|row| row.fits(&base, &subs, args)) else {
         return;
     };
+    let folder = || place.path.clone().filter(|path| !path.is_empty());
     let made = |names: Option<String>| Act {
         does: row.does,
         names,
-        to: None,
+        to: row.does.is_of_repository().then(folder).flatten(),
         marked: row.marked.iter().any(|flag| flag.is_in(args)),
-        away: place.is_away(args),
+        away: place.is_away(),
         hooked: false,
     };
     let named = || subs.iter().find_map(|sub| pull_request(sub));
@@ -503,7 +527,12 @@ mod tests {
                 let mark = if act.marked { "!" } else { "" };
                 let mark = if act.away { "?" } else { mark };
                 let names = act.names.map(|names| format!(" \"{names}\""));
-                let to = act.to.map(|to| format!(" to \"{to}\""));
+                let place = if act.does.is_of_repository() {
+                    "in"
+                } else {
+                    "to"
+                };
+                let to = act.to.map(|to| format!(" {place} \"{to}\""));
                 format!(
                     "{}{mark}{}{}",
                     action.as_str().unwrap_or(""),

@@ -30,7 +30,24 @@ fn fate(path: &str, became: FileFate) -> Finding {
     }
 }
 
-/// `a.rs +1 −2`, of the findings of one call each.
+fn sized(files: u64, added: u64, removed: u64) -> Vec<Finding> {
+    let [Finding::Commit { hash, subject, .. }] = commit("a") else {
+        return Vec::new();
+    };
+    let size = CommitSize {
+        files,
+        added,
+        removed,
+    };
+    vec![Finding::Commit {
+        hash,
+        subject,
+        again: false,
+        size: Some(size),
+    }]
+}
+
+/// `a.rs +1 −2`, of the findings of one call each; `~`: the lines are not exact.
 fn told(calls: &[Vec<Finding>]) -> Vec<String> {
     let lines = calls.iter().map(|findings| line(1, "Action: x", findings));
     let files = files(&lines.collect::<Vec<_>>()).into_iter();
@@ -38,11 +55,9 @@ fn told(calls: &[Vec<Finding>]) -> Vec<String> {
     let told = files.map(|file| match file.deleted {
         true => format!("{} gone", file.path),
         false => {
-            let committed = file.committed.map_or(String::new(), |lines| {
-                format!(" of +{} −{}", lines.added, lines.removed)
-            });
+            let mark = if file.counted { "" } else { "~" };
             let (path, added, removed) = (&file.path, file.added, file.removed);
-            format!("{path} +{added} −{removed}{committed}")
+            format!("{path} {mark}+{added} −{removed}")
         }
     });
     told.collect()
@@ -55,7 +70,7 @@ fn what_was_made_and_deleted_again_or_put_back_is_not_changed() {
     let edited = || vec![changed("/p/b.go", 3, 1)];
     assert_eq!(
         told(&[made(), edited()]),
-        ["/p/b.go +3 −1", "/p/zz_a.go +9 −0"]
+        ["/p/b.go ~+3 −1", "/p/zz_a.go +9 −0"]
     );
     assert_eq!(
         told(&[made(), vec![fate("/p/zz_a.go", Deleted)]]),
@@ -63,7 +78,7 @@ fn what_was_made_and_deleted_again_or_put_back_is_not_changed() {
     );
     assert_eq!(
         told(&[made(), edited(), vec![fate("/p/zz_*.go", Dropped)]]),
-        ["/p/b.go +3 −1"]
+        ["/p/b.go ~+3 −1"]
     );
     assert_eq!(
         told(&[made(), vec![fate("/p/z", Dropped)]]),
@@ -89,7 +104,7 @@ fn what_was_made_and_deleted_again_or_put_back_is_not_changed() {
         edited(),
         vec![fate("/p/b.go", Restored)],
     ];
-    assert_eq!(told(&restored), ["/p/b.go +3 −1"]);
+    assert_eq!(told(&restored), ["/p/b.go ~+3 −1"]);
     assert_eq!(
         told(&[made(), vec![fate("/p", Restored)]]),
         ["/p/zz_a.go +9 −0"]
@@ -97,7 +112,7 @@ fn what_was_made_and_deleted_again_or_put_back_is_not_changed() {
 }
 
 #[test]
-fn lines_are_what_is_left_of_the_edits() {
+fn lines_are_exact_where_git_counted_them() {
     let new = [
         vec![
             changed("/p/a.go", 90, 0),
@@ -105,7 +120,7 @@ fn lines_are_what_is_left_of_the_edits() {
         ],
         vec![changed("/p/a.go", 10, 40)],
     ];
-    assert_eq!(told(&new), ["/p/a.go +60 −0"]);
+    assert_eq!(told(&new), ["/p/a.go ~+60 −0"]);
     let drawn = |added, removed, drawn| {
         vec![Finding::Stat {
             path: "a.go".into(),
@@ -117,7 +132,12 @@ fn lines_are_what_is_left_of_the_edits() {
     };
     let stat = |added, removed| drawn(added, removed, false);
     let edits = || vec![changed("/p/a.go", 87, 54)];
+    assert_eq!(told(&[edits()]), ["/p/a.go ~+87 −54"]);
     assert_eq!(told(&[edits(), stat(33, 0)]), ["/p/a.go +33 −0"]);
+    assert_eq!(
+        told(&[edits(), stat(33, 0), vec![changed("/p/a.go", 1, 1)]]),
+        ["/p/a.go ~+88 −55"]
+    );
     let only = Finding::Stat {
         path: String::new(),
         added: 33,
@@ -128,11 +148,93 @@ fn lines_are_what_is_left_of_the_edits() {
     let only = [only].into_iter().chain(commit("a")).collect();
     assert_eq!(told(&[edits(), only]), ["/p/a.go +33 −0"]);
     // of a bar that is drawn in proportion only the sum counts
-    assert_eq!(told(&[edits(), drawn(77, 46, true)]), ["/p/a.go +78 −45"]);
-    assert_eq!(told(&[edits(), drawn(60, 63, true)]), ["/p/a.go +87 −54"]);
+    assert_eq!(told(&[edits(), drawn(77, 64, true)]), ["/p/a.go +87 −54"]);
+    assert_eq!(told(&[edits(), drawn(77, 46, true)]), ["/p/a.go ~+87 −54"]);
     // others' lines are in it
-    assert_eq!(told(&[edits(), stat(99, 10)]), ["/p/a.go +87 −54"]);
-    assert_eq!(told(&[edits(), stat(50, 0)]), ["/p/a.go +87 −54"]);
+    assert_eq!(told(&[edits(), stat(99, 10)]), ["/p/a.go ~+87 −54"]);
+    assert_eq!(told(&[edits(), stat(50, 0)]), ["/p/a.go ~+87 −54"]);
+}
+
+#[test]
+fn lines_are_exact_where_they_add_up_to_the_commit() {
+    let edits = || vec![changed("/p/a.go", 8, 2), changed("/p/b.go", 3, 0)];
+    let exact = ["/p/a.go +8 −2", "/p/b.go +3 −0"];
+    let guess = ["/p/a.go ~+8 −2", "/p/b.go ~+3 −0"];
+    assert_eq!(told(&[edits(), sized(2, 11, 2)]), exact);
+    // a formatter, and another file
+    assert_eq!(told(&[edits(), sized(2, 12, 2)]), guess);
+    assert_eq!(told(&[edits(), sized(3, 11, 2)]), guess);
+    let new = vec![
+        changed("/p/a.go", 9, 0),
+        fate("/p/a.go", FileFate::Created),
+        changed("/p/a.go", 2, 3),
+    ];
+    assert_eq!(told(&[new, sized(1, 8, 0)]), ["/p/a.go +8 −0"]);
+    let named = |path: &str| Finding::Stat {
+        path: path.into(),
+        added: 0,
+        removed: 0,
+        of: Tree::Staged,
+        drawn: true,
+    };
+    let part = |path, added, removed| {
+        let size = sized(1, added, removed);
+        [named(path)].into_iter().chain(size).collect::<Vec<_>>()
+    };
+    let one = [edits(), part("a.go", 8, 2)];
+    assert_eq!(told(&one), ["/p/a.go +8 −2", "/p/b.go ~+3 −0"]);
+    let copied = [
+        edits(),
+        part("/w/a.go", 8, 2),
+        vec![fate("/p", FileFate::Restored)],
+    ];
+    assert_eq!(told(&copied)[..2], guess, "copies of them were committed");
+    let both = [edits(), part("a.go", 8, 2), part("b.go", 3, 0)];
+    assert_eq!(told(&both), exact);
+    let later = |removed| {
+        let more = vec![changed("/p/b.go", 1, removed)];
+        told(&[edits(), sized(2, 11, 2), more, sized(1, 1, removed)])
+    };
+    assert_eq!(later(0), ["/p/a.go +8 −2", "/p/b.go +4 −0"]);
+    assert_eq!(
+        later(1),
+        ["/p/a.go +8 −2", "/p/b.go ~+4 −1"],
+        "it may be one of the three"
+    );
+    let unseen = [
+        edits(),
+        sized(2, 11, 2),
+        vec![named("a.go")],
+        sized(1, 4, 4),
+    ];
+    assert_eq!(told(&unseen), ["/p/a.go ~+8 −2", "/p/b.go +3 −0"]);
+    let (edits, size) = (edits(), sized(2, 11, 2));
+    let rebase = "Action: Bash(git rebase main) → Successfully rebased";
+    let lines = [
+        line(1, "Action: x", &edits),
+        line(2, "Action: x", &size),
+        line(3, rebase, &[]),
+    ];
+    assert!(files(&lines).iter().all(|file| !file.what.counted));
+}
+
+#[test]
+fn a_new_file_of_one_write_is_exact_until_something_may_have_changed_it() {
+    let made = [changed("/p/a.md", 9, 0), fate("/p/a.md", FileFate::Created)];
+    let ran = [Finding::Worked { key: 1 }];
+    for (call, wants) in [
+        ("Bash(cat a.md | head -3) → 3 lines", true),
+        ("Bash(npm test 2>&1 | tail -1) → ok", true),
+        ("Bash(npx prettier --write a.md) → ok", false),
+        ("Bash(cargo fmt && cargo test) → ok", false),
+        ("Bash(cat >> a.md << 'EOF'\nx\nEOF) → ok", false),
+        ("Task(mend a.md) → done", false),
+        ("Edit(b.md) → +1 −0", true),
+    ] {
+        let text = format!("Action: {call}");
+        let lines = [line(1, "Action: Write(a.md)", &made), line(2, &text, &ran)];
+        assert_eq!(files(&lines)[0].what.counted, wants, "{call}");
+    }
 }
 
 #[test]
@@ -199,41 +301,22 @@ fn what_was_committed_counts_as_git_counted_it() {
     // a tool that nobody saw changed the file too
     let edits = || vec![changed("/p/faq.md", 2, 2)];
     let staged = vec![stat("faq.md", (15, 0), false)];
-    assert_eq!(told(&[edits(), staged.clone()]), ["/p/faq.md +2 −2"]);
-    let done = [edits(), staged, commit("a").to_vec()];
-    assert_eq!(told(&done), ["/p/faq.md +2 −2 of +15 −0"]);
-    let both = [&done[..], &[vec![changed("/p/faq.md", 3, 0)]]].concat();
-    assert_eq!(told(&both), ["/p/faq.md +5 −2 of +15 −0"]);
+    let done = [edits(), staged, sized(1, 15, 0)];
+    assert_eq!(told(&done), ["/p/faq.md ~+2 −2"]);
     let twice = vec![changed("/p/faq.md", 9, 2), changed("/p/faq.md", 8, 9)];
-    let less = [twice, done[1].clone(), done[2].clone()];
-    assert_eq!(told(&less), ["/p/faq.md +15 −0"]);
+    let less = [twice, vec![stat("faq.md", (7, 1), false)], sized(1, 7, 1)];
+    assert_eq!(told(&less), ["/p/faq.md +7 −1"]);
     // named, but not counted
     let named = vec![stat("b.rs", (0, 0), true), stat("c.rs", (6, 3), true)];
     let findings = [named, commit("a").to_vec()].concat();
     let lines = [line(1, "Action: x", &findings)];
     let files = files(&lines).into_iter().map(|file| file.what);
-    let told = files.map(|file| (file.path, file.added, file.removed, file.uncounted));
+    let told = files.map(|file| (file.path, file.added, file.removed, file.counted));
     let wants = [
-        ("b.rs".to_owned(), 0, 0, true),
-        ("c.rs".to_owned(), 0, 0, true),
+        ("b.rs".to_owned(), 0, 0, false),
+        ("c.rs".to_owned(), 0, 0, false),
     ];
     assert_eq!(told.collect::<Vec<_>>(), wants);
-}
-
-#[test]
-fn a_new_file_that_others_wrote_too_has_no_lines() {
-    let made = vec![changed("/p/a.md", 9, 0), fate("/p/a.md", FileFate::Created)];
-    let is_counted = |read: &str| {
-        let lines = [line(1, "Action: x", &made), line(2, read, &[])];
-        !files(&lines)[0].what.uncounted
-    };
-    assert!(is_counted("Action: Read(a.md) → 9 lines, 90 bytes"));
-    assert!(is_counted("Action: Read(b.md) → 30 lines, 300 bytes"));
-    assert!(!is_counted("Action: Read(a.md) → 30 lines, 300 bytes"));
-    assert!(!is_counted(
-        "Action: Read(a.md) → lines 2–4 of 30, 30 bytes"
-    ));
-    assert!(is_counted("Action: Read(a.md) → lines 2–4 of 9, 30 bytes"));
 }
 
 #[test]
@@ -254,14 +337,14 @@ fn a_moved_file_has_its_new_name() {
     let go = || moved("/p/a", "/p/c", false);
     assert_eq!(told(&[made(), go()]), ["/p/c/b.md +9 −0"]);
     let again = vec![changed("/p/c/b.md", 1, 1)];
-    assert_eq!(told(&[made(), go(), again]), ["/p/c/b.md +9 −0"]);
+    assert_eq!(told(&[made(), go(), again]), ["/p/c/b.md ~+9 −0"]);
     let windows = vec![
         changed(r"D:\p\a.md", 9, 0),
         fate(r"D:\p\a.md", FileFate::Created),
     ];
     let new = vec![changed(r"D:\p\c.md", 1, 1)];
     let go_there = moved(r"D:\p/a.md", r"D:\p/c.md", false);
-    assert_eq!(told(&[windows, go_there, new]), [r"D:\p\c.md +9 −0"]);
+    assert_eq!(told(&[windows, go_there, new]), [r"D:\p\c.md ~+9 −0"]);
     let gone = vec![fate("/p/c", FileFate::Dropped)];
     assert_eq!(told(&[made(), go(), gone]), Vec::<String>::new());
     assert_eq!(told(&[go()]), Vec::<String>::new(), "nobody kept it");
@@ -290,32 +373,6 @@ fn a_folder_of_windows_is_deleted_however_it_is_named() {
 }
 
 #[test]
-fn lines_of_a_file_that_a_shell_wrote_too_are_not_told() {
-    let edit = [changed("/p/src/a.go", 6, 0)];
-    let stat = [Finding::Stat {
-        path: "src/a.go".into(),
-        added: 6,
-        removed: 0,
-        of: Tree::Work,
-        drawn: false,
-    }];
-    let lines = |shell: &str, after: &[Finding]| {
-        let all = [
-            line(1, "Action: Edit(a.go) → +6 −0", &edit),
-            line(2, shell, &[]),
-            line(3, "Action: Bash(git diff --stat) → 1 line", after),
-        ];
-        let file = files(&all).remove(0).what;
-        (file.added, file.uncounted)
-    };
-    let wrote = "Action: Bash(cat >> src/a.go << 'EOF' x EOF) → ok, no output";
-    assert_eq!(lines(wrote, &[]), (0, true));
-    assert_eq!(lines(wrote, &stat), (6, false));
-    let read = "Action: Bash(cat src/a.go > /tmp/a.txt) → ok, no output";
-    assert_eq!(lines(read, &[]), (6, false));
-}
-
-#[test]
 fn a_path_that_git_shortened_counts_the_file_that_is_meant() {
     let stat = |path: &str, of| Finding::Stat {
         path: path.into(),
@@ -330,7 +387,7 @@ fn a_path_that_git_shortened_counts_the_file_that_is_meant() {
     let other = vec![stat(".../shop/orders.rs", Tree::Staged)];
     let mut all = other;
     all.extend(commit("Round once"));
-    assert_eq!(told(&[edited(), all]), ["/p/src/shop/cart.rs +20 −8"]);
+    assert_eq!(told(&[edited(), all]), ["/p/src/shop/cart.rs ~+20 −8"]);
 }
 
 #[test]

@@ -28,15 +28,61 @@ fn commits_that_nobody_saw_pushed_are_left() {
     let made = commits(&lines);
     let found: Vec<bool> = made.iter().map(|commit| commit.what.pushed).collect();
     assert_eq!(found, [true, false]);
-    let left = unpushed(&made, true).expect("one");
+    assert_eq!(steps(&lines), ["No push seen of 0000062"]);
+    let more = [lines[2], line(4, "", &third)];
+    assert_eq!(steps(&more), ["No push seen of 0000062, 0000063"]);
+    assert_eq!(unpushed(&made, None)[0].line, 3);
+    assert_eq!(steps(&lines[..2]), [""; 0]);
+    let all: Vec<[Finding; 1]> = "abcdefg".chars().map(|c| commit(&c.to_string())).collect();
+    let all: Vec<_> = all.iter().map(|made| line(1, "", made)).collect();
+    assert_eq!(steps(&all), ["No push seen of 7 commits"]);
+}
+
+fn steps(lines: &[LocatedItem<'_>]) -> Vec<String> {
+    let steps = unpushed(&commits(lines), ahead(lines)).into_iter();
+    steps.map(|step| step.what).collect()
+}
+
+#[test]
+fn what_git_counts_last_is_what_is_left_to_be_pushed() {
+    let (first, second) = (commit("a"), commit("b"));
+    let told = [Finding::Ahead(21)];
+    let told = line(3, "Action: Bash(git status) → ok", &told);
+    let (first, second) = (line(1, "", &first), line(2, "", &second));
+    let counted = "21 commits not pushed, as git status counted";
+    assert_eq!(steps(&[first, second, told]), [counted]);
     assert_eq!(
-        (left.what.as_str(), left.line),
-        ("Committed, not pushed: 0000062 b", 3)
+        steps(&[first, told, second]),
+        ["No push seen of 0000061, 0000062"]
     );
-    let more = commits(&[lines[2], line(4, "", &third)]);
-    let left = unpushed(&more, true).expect("two");
-    assert_eq!(left.what, "2 commits not pushed, the last: 0000063 c");
-    assert_eq!(unpushed(&commits(&lines[..2]), true), None);
+    assert_eq!(says_unpushed(counted), Some(true));
+    assert_eq!(says_unpushed("No push seen of 0000061"), Some(false));
+    assert_eq!(says_unpushed("No push seen"), None);
+}
+
+#[test]
+fn commits_of_another_repository_are_counted_apart() {
+    let elsewhere = Finding::Elsewhere("/w/lib".into());
+    let (own, [theirs]) = (commit("a"), commit("b"));
+    let theirs = [elsewhere.clone(), theirs];
+    let pushed = [elsewhere.clone(), Finding::Pushed];
+    let (own, theirs) = (line(1, "", &own), line(2, "", &theirs));
+    let made = commits(&[own, theirs]);
+    let places: Vec<_> = made
+        .iter()
+        .map(|made| made.what.repository.as_deref())
+        .collect();
+    assert_eq!(places, [None, Some("lib")]);
+    let wants = ["No push seen of 0000061", "No push seen of 0000062 in lib"];
+    assert_eq!(steps(&[own, theirs]), wants);
+    assert_eq!(steps(&[own, theirs, line(3, "", &pushed)]), wants[..1]);
+    let counted = [elsewhere, Finding::Ahead(4)];
+    assert_eq!(steps(&[own, theirs, line(3, "", &counted)]), wants);
+    let tree = [
+        Finding::Elsewhere("/w/shop.worktrees/carts".into()),
+        theirs.item.findings[1].clone(),
+    ];
+    assert_eq!(steps(&[line(1, "", &tree)]), ["No push seen of 0000062"]);
 }
 
 #[test]
@@ -57,14 +103,12 @@ fn a_commit_that_git_says_its_remote_has_was_pushed() {
     assert_eq!(pushed("", told, 0), [true, true], "a person pushed them");
     assert_eq!(pushed("", told, 1), [true, false]);
     assert_eq!(pushed("", told, 7), [false, false]);
-    for other in [
-        "cd /other && git status",
-        "git -C /other status",
-        "git status, in /other",
-    ] {
-        let told = format!("Action: Bash({other}) → ok");
-        assert_eq!(pushed("", &told, 0), [false, false], "{other}");
-    }
+    let (made, other) = (
+        commit("a"),
+        [Finding::Elsewhere("/other".into()), Finding::Ahead(0)],
+    );
+    let lines = [line(1, "", &made), line(2, "Action: x", &other)];
+    assert!(!commits(&lines)[0].what.pushed);
     let moved = "Action: Bash(git checkout main) → ok";
     assert_eq!(pushed(moved, told, 0), [false, false], "another branch");
 }
@@ -210,57 +254,17 @@ fn what_a_branch_keeps_is_not_reset_away_and_a_list_of_branches_keeps_nothing() 
 }
 
 #[test]
-fn without_a_remote_only_the_log_is_told_of_pushing() {
-    let (first, second) = (commit("a: b"), commit("b"));
-    let (one, two) = (line(1, "", &first), line(2, "", &second));
-    for (lines, has_remote, wants) in [
-        (&[one][..], true, "Committed, not pushed: 000011d a: b"),
-        (
-            &[one, two],
-            true,
-            "2 commits not pushed, the last: 0000062 b",
-        ),
-        (&[one], false, "Committed as 000011d, no push seen"),
-        (&[one, two], false, "2 commits, no push seen"),
-    ] {
-        let step = unpushed(&commits(lines), has_remote).expect("a step").what;
-        assert_eq!(step, wants);
-        assert_eq!(says_unpushed(&step), Some(has_remote), "{step}");
-    }
-    // as earlier versions wrote it
-    for step in ["Committed: a: b", "2 commits made, the last: b"] {
-        assert_eq!(says_unpushed(step), Some(false), "{step}");
-    }
-    for other in [
-        "Committed people: ask",
-        "Fix it: 2 commits made, the last: b",
-        "some commits made, the last: b",
-    ] {
-        assert_eq!(says_unpushed(other), None, "{other}");
-    }
-    let digest = |text| line(3, text, &[]);
+fn the_log_tells_that_there_is_no_remote() {
     for (text, wants) in [
-        (
-            "Action: Bash(git status) → Your branch is ahead of 'origin/main'",
-            true,
-        ),
+        ("Action: Bash(git init -q) → ok", true),
         (
             "Action: Bash(git push) → fatal: No configured push destination.",
-            false,
+            true,
         ),
         ("Action: Bash(git status) → On branch main", false),
     ] {
-        assert_eq!(has_remote(&[digest(text)]), wants, "{text}");
+        assert_eq!(has_no_remote(&[line(3, text, &[])]), wants, "{text}");
     }
-    let said = |text| LocatedItem::sample(ItemKind::Agent, 3, text, &[]);
-    for (text, wants) in [
-        ("Agent: It is on the branch; no PR yet.", true),
-        ("Agent: This answers PR #7.", true),
-        ("Agent: The button is pushed twice.", false),
-    ] {
-        assert_eq!(has_remote(&[said(text)]), wants, "{text}");
-    }
-    assert!(has_no_remote(&[digest("Action: Bash(git init -q) → ok")]));
 }
 
 #[test]

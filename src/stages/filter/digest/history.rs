@@ -4,6 +4,7 @@
 use super::ahead::{ahead, behind};
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
+use super::place;
 use super::pulls::{address, state, title};
 use crate::model::entry::CallStatus;
 use crate::model::finding::{CommitSize, FileFate, Finding, PullRequestState, Tree};
@@ -39,6 +40,9 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let masked = ended.output.masked_parts();
+    let from = ended.call.text("workdir").filter(|dir| !dir.is_empty());
+    let from = from.map(|dir| line::absolute(dir, ended.call.cwd));
+    let from = from.as_deref().or(ended.call.cwd);
     let seen = Seen {
         acts,
         masked: &masked,
@@ -48,14 +52,17 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     };
     let is_of_last = |stat: &Finding| matches!(stat, Finding::Stat { of: Tree::Last, .. });
     let (last, mut found): (Vec<_>, Vec<_>) = seen.stats().into_iter().partition(is_of_last);
-    found.extend(seen.files(ended.call.text("workdir"), ended.call.cwd));
+    found.splice(0..0, seen.named());
+    found.extend(place::elsewhere(&seen.acts, from, ended.call.cwd));
+    found.extend(seen.files(from));
     let commits = seen.commits();
     found.extend(seen.only_file(&commits));
-    found.extend(seen.committed_files(&commits));
+    found.extend(seen.committed_files(&commits, from));
+    let ahead = seen.ahead(&commits);
     found.extend(commits.into_iter().chain(last));
     found.extend(seen.listed());
     found.extend(seen.is_pushed().then_some(Finding::Pushed));
-    found.extend(seen.ahead());
+    found.extend(ahead);
     found.extend(seen.runs());
     found.extend(seen.pull_requests());
     found.extend(seen.compared());
@@ -148,17 +155,11 @@ impl Seen<'_> {
     /// What git says of the only file that the first of these commits changed.
     fn only_file(&self, commits: &[Finding]) -> Option<Finding> {
         let size = size_of(commits.first()?).or_else(|| self.lines().find_map(total))?;
-        (size.files == 1).then(|| Finding::Stat {
-            path: String::new(),
-            added: size.added,
-            removed: size.removed,
-            of: Tree::Staged,
-            drawn: false,
-        })
+        (size.files == 1).then(|| told("", (size.added, size.removed), Tree::Staged, false))
     }
 
     /// The files of commits, where the commands name as many as git counted, and those that git prints as new.
-    fn committed_files(&self, commits: &[Finding]) -> Vec<Finding> {
+    fn committed_files(&self, commits: &[Finding], from: Option<&str>) -> Vec<Finding> {
         let mut found = Vec::new();
         let steps = [HistoryAction::Add, HistoryAction::Commit];
         let acts: Vec<&Act> = self
@@ -171,7 +172,8 @@ impl Seen<'_> {
         let is_told = groups.len() == commits.len();
         for (group, commit) in groups.iter().zip(commits).filter(|_| is_told) {
             let added = group.iter().filter(|act| act.does == HistoryAction::Add);
-            let named: Option<BTreeSet<&str>> = added.map(|act| act.names.as_deref()).collect();
+            let named = added.map(|act| Some(place::seen_from(act.names.as_deref()?, from)));
+            let named: Option<BTreeSet<Cow<'_, str>>> = named.collect();
             let (Some(named), Some(size)) = (named, size_of(commit)) else {
                 continue;
             };
@@ -188,14 +190,14 @@ impl Seen<'_> {
             found.extend(
                 named
                     .into_iter()
-                    .map(|path| committed(path, lines, !counts)),
+                    .map(|path| told(&path, lines, Tree::Staged, !counts)),
             );
         }
         let made = (!commits.is_empty()).then(|| self.lines().filter_map(made));
         found.extend(
             made.into_iter()
                 .flatten()
-                .map(|path| committed(path, (0, 0), true)),
+                .map(|path| told(path, (0, 0), Tree::Staged, true)),
         );
         found.truncate(FILES_MAX);
         found
@@ -210,10 +212,8 @@ impl Seen<'_> {
         listed.take(LISTED_MAX).collect()
     }
 
-    fn files(&self, workdir: Option<&str>, cwd: Option<&str>) -> Vec<Finding> {
-        let workdir = workdir.filter(|dir| !dir.is_empty());
-        let workdir = workdir.map(|dir| line::absolute(dir, cwd));
-        let from = workdir.as_deref().or(cwd);
+    /// `from` is where the line begins.
+    fn files(&self, from: Option<&str>) -> Vec<Finding> {
         let place = |path: &str| line::absolute(path, from);
         let file = |act: &Act| {
             if let (Some(old), Some(new)) = (act.names.as_deref(), act.to.as_deref()) {
@@ -273,13 +273,18 @@ impl Seen<'_> {
         sent || asked && self.worked && !refused()
     }
 
-    /// What `git status` says first, or `git status -sb`.
-    fn ahead(&self) -> Vec<Finding> {
-        if !self.has(HistoryAction::Status) || !self.worked {
-            return Vec::new();
-        }
-        let mut lines = self.lines();
-        let Some((line, here)) = lines.find_map(|line| Some((line, ahead(line)?))) else {
+    /// What `git status` says first, or `git status -sb`, or git where it finds nothing to commit; not what it said before
+    /// the call changed that.
+    fn ahead(&self, commits: &[Finding]) -> Vec<Finding> {
+        use HistoryAction::{Commit, Pick, Push, Status};
+        let of_branch = |act: &&Act| matches!(act.does, Commit | Pick | Push | Status);
+        let is_told = match self.acts.iter().rfind(of_branch).map(|act| act.does) {
+            Some(Status) => self.worked,
+            Some(Commit) => commits.is_empty() && !self.has(Push),
+            _ => false,
+        };
+        let mut told = self.lines().filter(|_| is_told);
+        let Some((line, here)) = told.find_map(|line| Some((line, ahead(line)?))) else {
             return Vec::new();
         };
         let diverged = behind(line).map(|there| Finding::Diverged { here, there });
@@ -379,6 +384,16 @@ impl Seen<'_> {
         Some(Finding::Compared(size))
     }
 
+    /// Files that `git status --short` names beside a diffstat, which leaves out new ones.
+    fn named(&self) -> Vec<Finding> {
+        let is_short = self.does(HistoryAction::Status).any(|act| act.marked);
+        let is_whole = is_short && self.does(HistoryAction::Stat).any(|act| !act.marked);
+        let lines = self.lines().filter(|_| is_whole && self.worked);
+        let named = lines.filter_map(place::listed).take(FILES_MAX);
+        let named = named.map(|path| told(path, (0, 0), Tree::Work, true));
+        named.collect()
+    }
+
     fn stats(&self) -> Vec<Finding> {
         let of = |act: &Act| match (act.does, act.marked) {
             (HistoryAction::Stat, false) => Some(Tree::Work),
@@ -394,13 +409,9 @@ impl Seen<'_> {
         if let (Some(size), None) = (totals.next(), totals.next()) {
             count_last(&mut stats, size);
         }
-        let findings = stats.into_iter().map(|stat| Finding::Stat {
-            path: stat.path.to_owned(),
-            added: stat.added,
-            removed: stat.removed,
-            of,
-            drawn: stat.drawn,
-        });
+        let findings = stats.into_iter();
+        let findings =
+            findings.map(|stat| told(stat.path, (stat.added, stat.removed), of, stat.drawn));
         findings.collect()
     }
 }
@@ -427,13 +438,13 @@ fn size_of(commit: &Finding) -> Option<CommitSize> {
     }
 }
 
-/// A file that was committed.
-fn committed(path: &str, (added, removed): (u64, u64), drawn: bool) -> Finding {
+/// What git tells of a file.
+fn told(path: &str, (added, removed): (u64, u64), of: Tree, drawn: bool) -> Finding {
     Finding::Stat {
         path: path.to_owned(),
         added,
         removed,
-        of: Tree::Staged,
+        of,
         drawn,
     }
 }

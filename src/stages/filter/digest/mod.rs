@@ -16,6 +16,7 @@ mod other;
 mod output;
 mod patch;
 mod people;
+mod place;
 mod plans;
 mod pulls;
 mod script;

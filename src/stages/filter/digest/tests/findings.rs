@@ -13,7 +13,7 @@ fn found(tool: &str, input: Value, result: &ToolResult) -> Vec<Finding> {
     got
 }
 
-fn failed(output: &str) -> ToolResult {
+pub(super) fn failed(output: &str) -> ToolResult {
     ToolResult {
         status: CallStatus::Failed,
         ..ok(output)
@@ -132,7 +132,7 @@ fn a_command_is_known_again_and_red_tests_are_a_failure_whatever_the_pipe_says()
     );
 }
 
-const COMMITTED: &str = "[main 1a2b3c4] Fix the login\n 1 file changed, 2 insertions(+)";
+pub(super) const COMMITTED: &str = "[main 1a2b3c4] Fix the login\n 1 file changed, 2 insertions(+)";
 
 fn commit(hash: &str) -> Finding {
     Finding::Commit {
@@ -354,6 +354,7 @@ fn a_diffstat_names_files_and_lines() {
     assert_eq!(of("git diff --stat"), wants(Tree::Work));
     assert_eq!(of("git diff --cached --stat"), wants(Tree::Staged));
     assert_eq!(of("git show --stat HEAD"), wants(Tree::Last));
+    assert_eq!(of("git -C shop diff --stat"), wants(Tree::Work));
     assert_eq!(of("git diff --stat main...HEAD"), []);
     let compared = bash("git diff main --stat", &ok(output));
     let size = CommitSize {
@@ -567,30 +568,4 @@ fn files_that_commands_delete_or_put_back_are_told() {
     let found = found("apply_patch", json!({"input": patch}), &ok("Success."));
     assert!(found.contains(&gone("/p/new.rs", Created)), "{found:?}");
     assert!(found.contains(&gone("/p/old.rs", Deleted)), "{found:?}");
-}
-
-#[test]
-fn what_git_lists_is_told_with_what_others_have() {
-    let listed = |hash: &str, subject: &str, remote| Finding::Listed {
-        hash: hash.into(),
-        subject: subject.into(),
-        remote,
-    };
-    let output =
-        "1a2b3c4 (HEAD -> main) Fix the login\n* 5d6e7f8 (origin/main) Begin (again)\nnot one";
-    let found = bash("git log --oneline -2", &ok(output));
-    let wants = [
-        listed("1a2b3c4", "Fix the login", false),
-        listed("5d6e7f8", "Begin (again)", true),
-    ];
-    assert_eq!(found[1..], wants, "{found:?}");
-    // a repository that nobody keeps is none of the session's
-    let away = "cd /tmp/x && git commit -m 'Fix the login' && git push";
-    let found = bash(away, &ok(COMMITTED));
-    assert!(
-        !found
-            .iter()
-            .any(|f| matches!(f, Finding::Commit { .. } | Finding::Pushed)),
-        "{found:?}"
-    );
 }

@@ -1,5 +1,6 @@
 //! The table's samples give their digests; policies, shortening, hostile input; real calls.
 
+mod branches;
 mod corpus;
 mod findings;
 mod left_over;
