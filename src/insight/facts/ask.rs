@@ -318,7 +318,6 @@ mod tests {
     #[test]
     fn of_a_document_what_is_wrong_is_told() {
         let long = "The shop prints a page for each cart that somebody left in it, and one for each day of the week besides. \
-            Nobody counts them, as they are thrown away at night, when the shop is swept and its lamps are put out; who wants to know what was in them asks the baker, who remembers most, or the clerk, who has a book of it, in which each of them stands with the hour at which it came. \
             All of these pages have the same head and the same foot, which nobody has looked at since the last year began, and all of them lie in two folders, one for the day and one for its night, each with a list of its pages, which is made \
             anew whenever one of them is printed, and with a page that says when that was.";
         let fault = "Currently, totals of both pages are rounded for each row, so that the day's total differs from its carts.";

@@ -5,7 +5,6 @@
 use super::command_forms::{self as forms, shown};
 use super::line::LocatedItem;
 use super::ran::{RUNNING, RanCommand, is_hook};
-use super::words::shortened;
 use crate::model::classification::Intent;
 use crate::model::exchange::{ItemKind, STOPPED};
 use crate::model::finding::Finding;
@@ -23,9 +22,6 @@ const REFUSAL_BYTES_MAX: usize = 200;
 /// What failed where a hook says so and the line is cut before.
 const COMMIT: [&str; 2] = ["git", "commit"];
 
-/// Characters of a person's words.
-const SAID_CHARS_MAX: usize = 120;
-
 /// What hindered the main log's work, in its order; the same only once.
 pub fn hindered(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
     let mut all: Vec<Sourced<Resolution>> = Vec::new();
@@ -33,10 +29,7 @@ pub fn hindered(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
         let after = &lines[at + 1..];
         let told = match line.item.kind {
-            ItemKind::Digest => match Stopped::of(line) {
-                Some(stop) => stop.told(after),
-                None => refused(line, after),
-            },
+            ItemKind::Digest => Stopped::of(line).and_then(|stop| stop.told(after)),
             ItemKind::Note => model_stopped(line, after),
             _ => None,
         };
@@ -459,35 +452,6 @@ fn model_stopped(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Re
         },
         cure: Some(cure.trim_end_matches('.').to_owned()),
         worked_at: next.line,
-        ..Resolution::default()
-    })
-}
-
-/// A command that a person refused, with what they said then.
-fn refused(line: &LocatedItem<'_>, after: &[LocatedItem<'_>]) -> Option<Resolution> {
-    const REFUSED: &str = "refused by the user";
-    let is_refused = |finding: &Finding| matches!(finding, Finding::Refused { .. });
-    if !line.item.findings.iter().any(is_refused) {
-        return None;
-    }
-    let (call, error) = line.words().split_once(" → ")?;
-    let command = forms::command_of(call)?;
-    if !error.starts_with(REFUSED) || commands::standing(command).is_empty() {
-        return None;
-    }
-    let mut next = after.iter().filter(|line| line.main);
-    let said = next.find(|line| line.item.kind != ItemKind::Note)?;
-    let is_said = matches!(said.item.kind, ItemKind::Prompt | ItemKind::Aside);
-    let mut goes_on = || next.any(|line| line.item.kind == ItemKind::Agent);
-    let words = said.words().lines().next().unwrap_or_default();
-    (is_said && !words.starts_with('/') && goes_on()).then(|| Resolution {
-        call: call.to_owned(),
-        error: REFUSED.to_owned(),
-        cure: Some(format!(
-            "“{}”, says the user",
-            shortened(words, SAID_CHARS_MAX)
-        )),
-        worked_at: said.line,
         ..Resolution::default()
     })
 }

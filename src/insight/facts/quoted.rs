@@ -127,7 +127,7 @@ mod tests {
             without_empty_headings("One:\nTwo:\n- a\nThree:"),
             "Two:\n- a"
         );
-        assert_eq!(quoted("Shall I?", 60), "Shall I?");
+        assert_eq!(quoted("Shall I?", 60), "");
         assert_eq!(quoted("---\n\n", 60), "");
     }
 }

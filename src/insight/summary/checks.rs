@@ -30,14 +30,15 @@ fn check(run: &Sourced<CheckRun>) -> String {
         return format!("- passed, says the agent: “{}”{after}", inline(said));
     }
     let said = run.said.as_ref().map(|said| format!(": {}", inline(said)));
-    let fault = run.fault.as_ref();
+    // what a check complained of that passes now is over
+    let fault = run.fault.as_ref().filter(|_| !run.passed);
     let fault = fault.map_or(String::new(), |fault| format!(" ({})", inline(fault)));
     let fixer = run.fixed_by.as_ref();
     let fixer = fixer.map(|fixer| short(&fixer.replace('`', "'"), COMMAND_CHARS_MAX));
     let ended = match (run.passed, run.failed_before, fixer) {
         (true, false, _) => "ok".to_owned(),
-        (true, true, Some(fixer)) => format!("failed{fault}, then ok after `{fixer}`"),
-        (true, true, None) => format!("failed{fault}, then ok"),
+        (true, true, Some(fixer)) => format!("failed, then ok after `{fixer}`"),
+        (true, true, None) => "failed, then ok".to_owned(),
         (false, _, Some(fixer)) => format!("failed{fault}, then `{fixer}` ran"),
         (false, _, None) => format!("failed{fault}"),
     };

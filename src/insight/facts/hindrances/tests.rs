@@ -6,7 +6,6 @@ use super::*;
 fn told(texts: &[&str]) -> Vec<String> {
     let failed = [Finding::Failed { key: 1 }];
     let worked = [Finding::Worked { key: 2 }];
-    let refused = [Finding::Refused { key: 1 }];
     let lines = texts.iter().zip(1..).map(|(text, n)| {
         let (kind, findings): (_, &[Finding]) = match text.split_once(": ") {
             Some(("Agent", _)) => (ItemKind::Agent, &[]),
@@ -15,7 +14,6 @@ fn told(texts: &[&str]) -> Vec<String> {
             _ if text.contains("→ exit ") || text.contains("→ failed") => {
                 (ItemKind::Digest, &failed)
             }
-            _ if text.contains("→ refused") => (ItemKind::Digest, &refused),
             _ => (ItemKind::Digest, &worked),
         };
         LocatedItem::sample(kind, n, text, findings)
@@ -261,19 +259,6 @@ fn what_stopped_the_model_is_told() {
         ["Switched to B2", "it answered later"]
     );
     assert_eq!(told(&[lost]), Vec::<String>::new());
-}
-
-#[test]
-fn a_command_that_a_person_refused_is_told_with_what_they_said() {
-    let refused = "Action: Bash(npm publish) → refused by the user";
-    let note = "Note: interrupted by the user";
-    let said = "User: no release, just a commit";
-    let done = "Agent: Committed.";
-    let wants = ["“no release, just a commit”, says the user"];
-    assert_eq!(told(&[refused, note, said, done]), wants);
-    assert_eq!(told(&[refused, note]), Vec::<String>::new());
-    let edit = "Action: Edit(a.rs) → refused by the user";
-    assert_eq!(told(&[edit, note, said, done]), Vec::<String>::new());
 }
 
 #[test]
