@@ -232,7 +232,7 @@ mod tests {
         let unsure = [first.clone(), stretch(None, (150, 200), Some((10, 6)))];
         assert_eq!(of(&unsure), Some((None, 200)));
         assert_eq!(of(&[first, stretch(None, (0, 9), None)]), Some((None, 100)));
-        assert_eq!(of(&[agent.clone()]), Some((Some(280), 280)));
+        assert_eq!(of(std::slice::from_ref(&agent)), Some((Some(280), 280)));
         let other = stretch(Some("b"), (0, 50), Some((50, 0)));
         assert_eq!(of(&[agent, other]), Some((None, 300)));
         assert_eq!(of(&[]), None);
